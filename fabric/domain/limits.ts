@@ -1,0 +1,31 @@
+/** Bounds of the product, one table (`DESIGN.md` 11). Each is tested at the bound and one past it. */
+export const limits = {
+  leaseMs: 2 * 60_000,
+  /** Least lease that must be left, on both clocks, when a run is spawned. */
+  spawnMarginMs: 5_000,
+  runTimeoutMs: 30 * 60_000,
+  pollMs: 5_000,
+  attempts: 3,
+  ancestryDepth: 6,
+  createdPerHour: 30,
+  inlineBytes: 8 * 1024,
+  bodyBytes: 1024 * 1024,
+  runnerBytes: 64 * 1024,
+  eventIds: 64,
+  decisions: 64,
+  versions: 512,
+  /** From here on only outcome, answer, cancel, verify, archive and dead letter are appended. */
+  reservedFromVersion: 480,
+  messageChars: 1_000,
+  answerChars: 4_000,
+  questionOptions: 4,
+  splitChildren: 10,
+  escalationSteps: 2,
+  waitMs: 10 * 60_000,
+  cancelWaitMs: 10_000,
+  sseKeepAliveMs: 15_000,
+  slowReaderBytes: 1024 * 1024,
+  tokenLifeMs: 5 * 60_000,
+  toolLoopTurns: 8,
+  historyMessages: 20,
+} as const;

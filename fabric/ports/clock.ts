@@ -1,0 +1,9 @@
+/** Time, injected. Wall time is for people and records, monotonic time for leases and waits. */
+export interface Clock {
+  /** Milliseconds since the epoch; may step. */
+  nowMs(): number;
+  /** Milliseconds that only grow, while the process is awake. */
+  monotonicMs(): number;
+  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
