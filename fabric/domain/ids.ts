@@ -11,7 +11,10 @@ export type TaskId = z.infer<typeof TaskId>;
 /** An agent's or a person's id as its Card names it: `adolf`, `claude-coder`, `alvis`. */
 export const AgentId = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,47}$/, 'an agent id is lower-case letters, digits and dashes, at most 48')
+  .regex(
+    /^[a-z][a-z0-9-]{0,47}$/,
+    'an agent id is lower-case letters, digits and dashes, at most 48',
+  )
   .brand<'AgentId'>();
 export type AgentId = z.infer<typeof AgentId>;
 
@@ -22,7 +25,10 @@ export type PrincipalId = z.infer<typeof PrincipalId>;
 /** The work list that workers drain; a Kanboard project's name. */
 export const QueueId = z
   .string()
-  .regex(/^[a-z][a-z0-9-]{0,47}$/, 'a queue name is lower-case letters, digits and dashes, at most 48')
+  .regex(
+    /^[a-z][a-z0-9-]{0,47}$/,
+    'a queue name is lower-case letters, digits and dashes, at most 48',
+  )
   .brand<'QueueId'>();
 export type QueueId = z.infer<typeof QueueId>;
 

@@ -1,0 +1,181 @@
+import type { TaskEvent } from './events.ts';
+import type { AgentId, ContextId, DecisionId, PrincipalId, QueueId, TaskId } from './ids.ts';
+import type {
+  Claim,
+  Outcome,
+  Priority,
+  Question,
+  Score,
+  Selection,
+  TaskDefinition,
+} from './task.ts';
+
+/** Our states, the table of `DESIGN.md` 4.2. "Parked" is computed, not a phase. */
+export const phases = [
+  'suggested',
+  'submitted',
+  'ready',
+  'scheduled',
+  'paused',
+  'claimed',
+  'working',
+  'waiting-event',
+  'input-required',
+  'needs-review',
+  'done',
+  'reviewing',
+  'approved',
+  'deploying',
+  'deploy-failed',
+  'verified',
+  'refused',
+  'dead-letter',
+  'canceled',
+  'rejected',
+  'split',
+  'archived',
+] as const;
+export type Phase = (typeof phases)[number];
+
+/** An answered question, kept with who said what and when. */
+export interface Decision {
+  readonly decisionId: DecisionId;
+  readonly kind: Question['kind'];
+  readonly text: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly by: PrincipalId;
+  readonly atMs: number;
+}
+
+/** How a publication stands; merged monotonically, a differing digest is a conflict. */
+export interface Receipt {
+  readonly status: 'prepared' | 'sending' | 'published' | 'unknown';
+  readonly digest: string;
+}
+
+/** The fold of a task's log. */
+export interface TaskState {
+  readonly taskId: TaskId;
+  readonly contextId: ContextId;
+  readonly task: TaskDefinition;
+  /** How many events the log has; the next one is appended at `version + 1`. */
+  readonly version: number;
+  readonly phase: Phase;
+  readonly queue: QueueId;
+  readonly agentId?: AgentId;
+  readonly selection?: Selection;
+  readonly priority: Priority;
+  readonly score: Score;
+  readonly deadlineAtMs?: number;
+  readonly notBeforeAtMs?: number;
+  /** Started runs that count; parking and hand-backs give theirs back. */
+  readonly attempts: number;
+  /** Agent of the last started event: "own work in progress" in the order of taking. */
+  readonly lastStartedBy?: PrincipalId;
+  /** Whether it was ever working: the A2A projection never falls back to SUBMITTED. */
+  readonly everWorked: boolean;
+  readonly claim?: Claim;
+  readonly question?: Question;
+  /** Where an answer returns it to. */
+  readonly askedFrom?: Phase;
+  readonly decisions: readonly Decision[];
+  readonly awaitedEventId?: string;
+  /** Why and until when the last run could not go on; display, the worker probes for itself. */
+  readonly parked?: { readonly reason: string; readonly untilMs?: number };
+  readonly outcome?: Outcome;
+  /** Who made the outcome; never the one who verifies it. */
+  readonly producer?: PrincipalId;
+  readonly needsHumanVerify: boolean;
+  readonly verdict?: {
+    readonly by: PrincipalId;
+    readonly atMs: number;
+    readonly note?: string;
+    readonly commit?: string;
+  };
+  readonly reworkedAs?: TaskId;
+  readonly failure?: string;
+  readonly cancelRequested: boolean;
+  readonly revokeTo?: 'ready' | 'submitted' | 'paused';
+  readonly receipts: Readonly<Record<string, Receipt>>;
+  readonly notes: readonly {
+    readonly messageId: string;
+    readonly text: string;
+    readonly by: PrincipalId;
+    readonly atMs: number;
+  }[];
+  readonly links: readonly { readonly relation: string; readonly taskId: TaskId }[];
+  readonly phaseBeforeArchive?: Phase;
+  readonly submittedAtMs: number;
+  /** When the phase last changed; the A2A status timestamp. */
+  readonly phaseAtMs: number;
+}
+
+/** Why an event does not apply; a value, never thrown inside the core. */
+export const refusalReasons = [
+  'noTask',
+  'alreadySubmitted',
+  'wrongPhase',
+  'notHolder',
+  'staleFence',
+  'wrongAttempt',
+  'attemptsSpent',
+  'notDue',
+  'humanOnly',
+  'notAddressee',
+  'wrongDecision',
+  'notAnOption',
+  'decisionsFull',
+  'notVerifier',
+  'producerCannotVerify',
+  'alreadyCompleted',
+  'notReviewer',
+  'notCanceler',
+  'reworkNeeded',
+  'receiptConflict',
+  'versionsSpent',
+  'notServedYet',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+export type Transition =
+  | { readonly ok: true; readonly state: TaskState }
+  | { readonly ok: false; readonly reason: RefusalReason };
+
+export const refuse = (reason: RefusalReason): Transition => ({ ok: false, reason });
+
+/** The state after `event`, with version and, where it changed, the phase's instant. */
+export function to(
+  before: TaskState,
+  event: TaskEvent,
+  change: Partial<TaskState>,
+  drop: readonly (keyof TaskState)[] = [],
+): Transition {
+  const phaseChanged = change.phase !== undefined && change.phase !== before.phase;
+  const state = {
+    ...before,
+    ...change,
+    version: before.version + 1,
+    ...(phaseChanged ? { phaseAtMs: event.atMs } : {}),
+  };
+  for (const key of drop) Reflect.deleteProperty(state, key);
+  return { ok: true, state };
+}
+
+/** Nothing is ever done to a task in one of these again, save links, receipts and archiving. */
+export const closedPhases: ReadonlySet<Phase> = new Set<Phase>([
+  'verified',
+  'refused',
+  'canceled',
+  'rejected',
+  'split',
+  'archived',
+]);
+
+/** Phases in which nobody holds or has finished the task. */
+export const unclaimedPhases: ReadonlySet<Phase> = new Set<Phase>([
+  'suggested',
+  'submitted',
+  'ready',
+  'scheduled',
+]);

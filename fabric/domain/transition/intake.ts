@@ -1,0 +1,92 @@
+import type { EventOf } from '../events.ts';
+import { refuse, to, unclaimedPhases, type TaskState, type Transition } from '../state.ts';
+
+/** v1: the task as it was submitted. Where it starts was decided by the submit use case. */
+export function submitted(event: EventOf<'submitted'>): Transition {
+  const { task } = event;
+  return {
+    ok: true,
+    state: {
+      taskId: task.taskId,
+      contextId: task.contextId,
+      task,
+      version: 1,
+      phase: event.to,
+      queue: task.queue,
+      ...(task.agentId ? { agentId: task.agentId } : {}),
+      ...(task.selection ? { selection: task.selection } : {}),
+      priority: task.priority,
+      score: task.score,
+      ...(task.deadlineAtMs === undefined ? {} : { deadlineAtMs: task.deadlineAtMs }),
+      ...(task.notBeforeAtMs === undefined ? {} : { notBeforeAtMs: task.notBeforeAtMs }),
+      attempts: 0,
+      everWorked: false,
+      decisions: [],
+      needsHumanVerify: task.tainted || task.verification === 'human',
+      ...(event.to === 'rejected' ? { failure: event.reason ?? 'rejected' } : {}),
+      cancelRequested: false,
+      receipts: {},
+      notes: [],
+      links: [],
+      submittedAtMs: event.atMs,
+      phaseAtMs: event.atMs,
+    },
+  };
+}
+
+/** A human moves a suggested or submitted task to Ready; the fabric may, where it is admitted anyway. */
+export function admitted(before: TaskState, event: EventOf<'admitted'>): Transition {
+  if (before.phase !== 'submitted' && before.phase !== 'suggested') return refuse('wrongPhase');
+  if (event.by.role !== 'human' && !(event.by.role === 'fabric' && before.task.admitted)) {
+    return refuse('humanOnly');
+  }
+  return to(before, event, { phase: readyPhase(before) });
+}
+
+/** What a person changes before anybody has claimed it. */
+export function edited(before: TaskState, event: EventOf<'edited'>): Transition {
+  if (!unclaimedPhases.has(before.phase) && before.phase !== 'paused') return refuse('wrongPhase');
+  if (event.by.role !== 'human') return refuse('humanOnly');
+  const drop: (keyof TaskState)[] = [];
+  if (event.deadlineAtMs === null) drop.push('deadlineAtMs');
+  if (event.notBeforeAtMs === null) drop.push('notBeforeAtMs');
+  return to(
+    before,
+    event,
+    {
+      ...(event.priority === undefined ? {} : { priority: event.priority }),
+      ...(event.score === undefined ? {} : { score: event.score }),
+      ...(event.deadlineAtMs ? { deadlineAtMs: event.deadlineAtMs } : {}),
+      ...(event.notBeforeAtMs ? { notBeforeAtMs: event.notBeforeAtMs } : {}),
+    },
+    drop,
+  );
+}
+
+/** The router's choice, appended before the relay, so that a resend follows it. */
+export function routed(before: TaskState, event: EventOf<'routed'>): Transition {
+  if (!unclaimedPhases.has(before.phase)) return refuse('wrongPhase');
+  if (before.agentId !== undefined) return refuse('wrongPhase');
+  return to(before, event, {
+    agentId: event.agentId,
+    queue: event.queue,
+    ...(event.selection ? { selection: event.selection } : {}),
+  });
+}
+
+export function paused(before: TaskState, event: EventOf<'paused'>): Transition {
+  if (!unclaimedPhases.has(before.phase)) return refuse('wrongPhase');
+  if (event.by.role !== 'human') return refuse('humanOnly');
+  return to(before, event, { phase: 'paused' });
+}
+
+export function resumed(before: TaskState, event: EventOf<'resumed'>): Transition {
+  if (before.phase !== 'paused') return refuse('wrongPhase');
+  if (event.by.role !== 'human') return refuse('humanOnly');
+  return to(before, event, { phase: 'submitted' });
+}
+
+/** Ready, or scheduled while its `notBefore` lies ahead; the claim itself checks that it is due. */
+export function readyPhase(state: TaskState): 'ready' | 'scheduled' {
+  return state.notBeforeAtMs !== undefined ? 'scheduled' : 'ready';
+}

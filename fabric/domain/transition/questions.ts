@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import type { EventOf } from '../events.ts';
+import { DecisionId, type PrincipalId } from '../ids.ts';
+import { limits } from '../limits.ts';
+import {
+  refuse,
+  to,
+  type Decision,
+  type Phase,
+  type TaskState,
+  type Transition,
+} from '../state.ts';
+import { Score, type Question } from '../task.ts';
+import { readyPhase } from './intake.ts';
+
+/** The human a gate, an escalation or a doubtful run is put to. */
+export function humanFor(state: TaskState): PrincipalId {
+  const { interlocutor } = state.task.provenance;
+  return interlocutor ?? state.task.responsible;
+}
+
+/** The id of the question that the next event of this log would ask; the same on every host. */
+export function decisionIdFor(state: Pick<TaskState, 'taskId' | 'version'>): DecisionId {
+  const digest = createHash('sha256')
+    .update(`${state.taskId}|${state.version + 1}`)
+    .digest('hex');
+  return DecisionId.parse(`d-${digest.slice(0, 16)}`);
+}
+
+/** What a person is asked when nobody can say what a run did. Written by the mesh, not by the agent. */
+export function reconcileQuestion(state: TaskState, reason: string): Question {
+  return {
+    decisionId: decisionIdFor(state),
+    kind: 'reconcile',
+    text:
+      `A run of this task ended without a sure result (${reason}). Look at what it did outside, ` +
+      'then say: ready = run it again, done = it did its work, dead-letter = give it up for now, ' +
+      'canceled = end it.',
+    options: ['ready', 'done', 'dead-letter', 'canceled'],
+    to: [humanFor(state)],
+    urgent: true,
+  };
+}
+
+/** Phases from which the fabric or the keeper may ask (score missing, deadline passed). */
+const askable: ReadonlySet<Phase> = new Set<Phase>(['submitted', 'ready', 'scheduled']);
+
+export function asked(before: TaskState, event: EventOf<'asked'>): Transition {
+  if (before.decisions.length >= limits.decisions) return refuse('decisionsFull');
+  const ask: Partial<TaskState> = { phase: 'input-required', question: event.question };
+  if (event.fence === undefined) {
+    if (!askable.has(before.phase)) return refuse('wrongPhase');
+    if (event.by.role !== 'fabric' && event.by.role !== 'keeper') return refuse('notHolder');
+    return to(before, event, { ...ask, askedFrom: before.phase });
+  }
+  if (before.phase !== 'working' || before.claim === undefined) return refuse('wrongPhase');
+  if (before.claim.fence !== event.fence) return refuse('staleFence');
+  if (before.claim.holder !== event.by.id) return refuse('notHolder');
+  return to(before, event, { ...ask, askedFrom: 'working' }, ['claim', 'revokeTo']);
+}
+
+/** Kinds that only a person answers, whatever the task is. */
+const humanKinds: ReadonlySet<Question['kind']> = new Set<Question['kind']>([
+  'gate',
+  'escalation',
+  'rating',
+  'deadline',
+  'reconcile',
+  'promotion',
+]);
+
+export function answered(before: TaskState, event: EventOf<'answered'>): Transition {
+  const { question } = before;
+  if (question === undefined) return refuse('wrongDecision');
+  if (question.decisionId !== event.decisionId) return refuse('wrongDecision');
+  if (!question.to.includes(event.by.id)) return refuse('notAddressee');
+  const guarded =
+    humanKinds.has(question.kind) || before.task.tainted || before.task.effects === 'external';
+  if (guarded && event.by.role !== 'human') return refuse('humanOnly');
+  if (question.kind !== 'question' && !isOption(question, event.value)) {
+    return refuse('notAnOption');
+  }
+  const decision: Decision = {
+    decisionId: question.decisionId,
+    kind: question.kind,
+    text: question.text,
+    value: event.value,
+    ...(event.note === undefined ? {} : { note: event.note }),
+    by: event.by.id,
+    atMs: event.atMs,
+  };
+  return to(
+    before,
+    event,
+    { decisions: [...before.decisions, decision], ...after(before, event) },
+    ['question', 'askedFrom'],
+  );
+}
+
+function isOption(question: Question, value: string): boolean {
+  return question.options.length === 0 || question.options.includes(value);
+}
+
+/** Where an answer leads. */
+function after(before: TaskState, event: EventOf<'answered'>): Partial<TaskState> {
+  const { question } = before;
+  if (question?.kind === 'reconcile') return afterReconcile(before, event);
+  if (event.value === 'cancel' && question?.kind !== 'question') return { phase: 'canceled' };
+  if (question?.kind === 'rating') {
+    const score = Score.parse(Number(event.value));
+    return { score, phase: before.task.admitted ? readyPhase(before) : 'submitted' };
+  }
+  if (before.askedFrom === 'working' || before.askedFrom === undefined) return { phase: 'ready' };
+  return { phase: before.askedFrom };
+}
+
+/** The evidence of a person who looked stands in for the outcome the run never gave. */
+function afterReconcile(before: TaskState, event: EventOf<'answered'>): Partial<TaskState> {
+  switch (event.value) {
+    case 'done':
+      return {
+        phase: 'done',
+        outcome: before.outcome ?? {
+          summary: event.note ?? 'A person looked and found the work done.',
+          artifacts: [],
+        },
+        ...(before.lastStartedBy ? { producer: before.lastStartedBy } : {}),
+      };
+    case 'dead-letter':
+      return { phase: 'dead-letter' };
+    case 'canceled':
+      return { phase: 'canceled' };
+    default:
+      // "Run it again" is a person's decision: the attempts start anew.
+      return { phase: 'ready', attempts: 0 };
+  }
+}
+
+export function split(before: TaskState, event: EventOf<'split'>): Transition {
+  if (before.phase !== 'input-required') return refuse('wrongPhase');
+  if (event.by.role !== 'human') return refuse('humanOnly');
+  const links = event.children.map((taskId) => ({ relation: 'split', taskId }));
+  return to(before, event, { phase: 'split', links: [...before.links, ...links] }, [
+    'question',
+    'askedFrom',
+  ]);
+}

@@ -1,0 +1,13 @@
+/** a(t) of one agent at one instant: 1, or 0 with why and until when (`DESIGN.md` 9). */
+export interface Availability {
+  readonly a: 0 | 1;
+  /** One sentence a term that is 0, for people: `60 of 60 requests used in 5 h`. Empty when a = 1. */
+  readonly reasons: readonly string[];
+  /** Ms since the epoch when it should be 1 again; absent: nobody knows, a probe or a person tells. */
+  readonly untilMs?: number;
+}
+
+/** Whether an agent can work now. Never blocks on a network: probes fill its picture beforehand. */
+export interface AvailabilityProbe {
+  at(agentId: string): Availability;
+}

@@ -1,0 +1,101 @@
+import type { TaskEvent } from '../domain/events.ts';
+import type { ContextId, QueueId, TaskId } from '../domain/ids.ts';
+import type { Phase, TaskState } from '../domain/state.ts';
+
+/** A task's log as read: events from v1 on, without gaps. */
+export interface TaskLog {
+  readonly uid: TaskId;
+  readonly events: readonly TaskEvent[];
+  /** The fold of `events`. */
+  readonly state: TaskState;
+  /** Counter of beats of the claim at `version`; only its change means anything. */
+  readonly beats: { readonly version: number; readonly count: number } | undefined;
+  /** The board's own name and address of it, where it has one. */
+  readonly ref?: { readonly boardTaskId: string; readonly url?: string };
+}
+
+/** How long an append waits. `buffered` answers before the commit: only for what lets nobody act. */
+export type Durability = 'committed' | 'buffered';
+
+export type Appended = 'appended' | 'conflict' | 'unknown';
+
+/** What `find` looks for; every given field narrows. */
+export interface TaskQuery {
+  /** Tasks that concern this principal: submitter, interlocutor, addressee, holder or verifier. */
+  readonly principal?: string;
+  readonly contextId?: ContextId;
+  readonly agentId?: string;
+  readonly queue?: QueueId;
+  readonly parent?: TaskId;
+  readonly phases?: readonly Phase[];
+  /** Only tasks under a claim, for the sweep of leases. */
+  readonly leasesOnly?: boolean;
+  /** Deadline at or before this instant (ms). */
+  readonly dueBeforeMs?: number;
+  /** Phase changed at or after this instant (ms). */
+  readonly changedSinceMs?: number;
+  /** Submitted by this principal at or after this instant: the creation quota. */
+  readonly submittedBy?: { readonly id: string; readonly sinceMs: number };
+  readonly cursor?: string;
+  /** 1..500. */
+  readonly limit: number;
+}
+
+/** Newest phase change first, task id as tie-break. */
+export interface TaskPage {
+  readonly states: readonly TaskState[];
+  /** Absent on the last page. */
+  readonly cursor?: string;
+  readonly total: number;
+}
+
+/** What people see of a task; made by the event's author, idempotent, never decides anything. */
+export interface TaskView {
+  readonly state: TaskState;
+  readonly comment?: string;
+}
+
+/**
+ * Task logs. A slot (uid, version) is written at most once and then stays (`DESIGN.md` 4.1). One
+ * contract suite runs on every adapter. Every method rejects with BoardUnavailableError (code
+ * `FABRIC_DOWN`) when the store can't be reached or refuses to write; then nothing was acknowledged.
+ */
+export interface TaskBoard {
+  /**
+   * Puts `event` into slot `version` of `uid`. `appended`: durable (for `buffered`: in order, and
+   * durable with the group it falls into). `conflict`: somebody else wrote that slot: read again,
+   * decide again. `unknown`: read before anything else. A repeat of the same event (same token) in
+   * its own slot says `appended`. The adapter checks no rule of the table 4.4: its caller has.
+   */
+  append(
+    uid: TaskId,
+    version: number,
+    event: TaskEvent,
+    durability?: Durability,
+  ): Promise<Appended>;
+  /** The log as of now, including buffered events of this process; undefined for an unknown uid. */
+  read(uid: TaskId): Promise<TaskLog | undefined>;
+  /** Likely candidates of a queue, best first: claimable and due at `nowMs`. A hint. */
+  list(queue: QueueId, nowMs: number, limit: number): Promise<readonly TaskId[]>;
+  find(query: TaskQuery): Promise<TaskPage>;
+  /** `<uid>`, `task:<uid>`, a unique prefix of at least 6 digits, or the board's own ref. */
+  resolve(taskRef: string): Promise<TaskId | undefined>;
+  /** Liveness of the claim at `version`, nothing else. Cheap; may be buffered. */
+  beat(uid: TaskId, version: number): Promise<void>;
+  /** Calls back after changes, of this process and, as far as known, of others. Hints; may be lost. */
+  watch(onChange: (uid: TaskId, state: TaskState) => void): () => void;
+  show(uid: TaskId, view: TaskView): Promise<void>;
+  /** Depth and oldest age of each queue's waiting tasks, for metrics. */
+  depths(): Promise<readonly QueueDepth[]>;
+  /** Resolves when everything buffered so far is durable. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface QueueDepth {
+  readonly queue: QueueId;
+  readonly phase: Phase;
+  readonly count: number;
+  /** When the eldest of them was submitted (ms). */
+  readonly oldestAtMs: number;
+}
