@@ -10,6 +10,7 @@ const ownWork = 1;
  */
 export function takingRank(state: TaskState): number {
   const rank = rankOfPriority[state.priority];
-  const isOwn = state.lastStartedBy !== undefined && state.lastStartedBy === state.agentId;
+  const holder: string | undefined = state.lastStartedBy;
+  const isOwn = holder !== undefined && holder === state.agentId;
   return isOwn && rank > ownWork ? ownWork : rank;
 }

@@ -1,0 +1,58 @@
+import type { Clock } from '../../fabric/ports/clock.ts';
+
+export interface ManualClock extends Clock {
+  /** Moves wall and monotonic time on and wakes the sleepers that are due, in order. */
+  advance(ms: number): Promise<void>;
+  /** Steps the wall clock only, as NTP or an operator does. */
+  step(ms: number): void;
+}
+
+interface Sleeper {
+  readonly dueMs: number;
+  readonly wake: () => void;
+}
+
+/** Time that a test moves; `sleep` resolves only by `advance` or its signal. */
+export function manualClock(startMs = Date.UTC(2026, 10, 30, 9, 0, 0)): ManualClock {
+  let wallMs = startMs;
+  let monotonicMs = 0;
+  const sleepers = new Set<Sleeper>();
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return {
+    nowMs: () => wallMs,
+    monotonicMs: () => monotonicMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const sleeper = {
+          dueMs: monotonicMs + ms,
+          wake: () => {
+            sleepers.delete(sleeper);
+            resolve();
+          },
+        };
+        if (signal?.aborted) {
+          resolve();
+          return;
+        }
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', sleeper.wake, { once: true });
+      }),
+    async advance(ms) {
+      const endMs = monotonicMs + ms;
+      for (;;) {
+        const [next] = [...sleepers].sort((a, b) => a.dueMs - b.dueMs);
+        if (next === undefined || next.dueMs > endMs) break;
+        wallMs += next.dueMs - monotonicMs;
+        monotonicMs = next.dueMs;
+        next.wake();
+        await settle();
+      }
+      wallMs += endMs - monotonicMs;
+      monotonicMs = endMs;
+      await settle();
+    },
+    step: (ms) => {
+      wallMs += ms;
+    },
+  };
+}
