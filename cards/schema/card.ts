@@ -7,17 +7,15 @@ import { Execution } from './execution.ts';
 import { GatewayModel } from './gateway-model.ts';
 import { PublicJwk } from './public-key.ts';
 import { ToolName } from './tool-name.ts';
-import {
-  CardQueue,
-  CardVerification,
-  defaultAdmit,
-  Memory,
-  Needs,
-  Rehearsal,
-  Runner,
-  Schedule,
-  Timeouts,
-} from './work.ts';
+import { CardQueue, Timeouts } from './queue.ts';
+import { Admit } from './admit.ts';
+import { Memory } from './memory.ts';
+import { Needs } from './needs.ts';
+import { Rehearsal } from './rehearsal.ts';
+import { Runner } from './runner.ts';
+import { Schedule } from './schedule.ts';
+import { CardVerification } from './verification.ts';
+import { wrongKind } from './wrong-kind.ts';
 
 /** How an agent works; `agents/runtimes` has one adapter a word. */
 export const Runtime = z.enum([
@@ -45,14 +43,13 @@ export const CardSkill = z.strictObject({
 export type CardSkill = z.infer<typeof CardSkill>;
 
 const VariableName = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'a variable name in capitals');
-const Named = z.string().min(1).max(80);
 
 const CardFile = z.strictObject({
   id: AgentId,
   name: z.string().trim().min(1).max(100),
   description: z.string().trim().min(1).max(2_000),
   version: z
-    .string({ error: 'a version is quoted text: "1.0.0"' })
+    .string(wrongKind('a version is quoted text: "1.0.0"'))
     .regex(/^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.-]+)?$/, 'a version is like "1.0.0"'),
   skills: z.array(CardSkill).min(1).max(50).readonly(),
   runtime: Runtime,
@@ -77,7 +74,7 @@ const CardFile = z.strictObject({
     .max(200)
     .readonly()
     .default([]),
-  admit: z.array(Named).max(200).readonly().default(defaultAdmit),
+  admit: Admit,
   progress: z.boolean().default(false),
   secrets: z.array(VariableName).max(50).readonly().default([]),
   env: z.array(VariableName).max(50).readonly().default([]),

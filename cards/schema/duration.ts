@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wrongKind } from './wrong-kind.ts';
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const longestMs = 366 * unitMs.d;
@@ -8,7 +9,7 @@ const longestMs = 366 * unitMs.d;
  * whole milliseconds: above zero, at most 366 days.
  */
 export const Duration = z
-  .string({ error: 'a duration is text like "30s", "2m", "5h" or "7d"' })
+  .string(wrongKind('a duration is text like "30s", "2m", "5h" or "7d"'))
   .transform((text, context) => {
     const ms = durationMs(text);
     if (ms !== undefined) return ms;

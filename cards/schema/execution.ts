@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wrongKind } from './wrong-kind.ts';
 
 export const ExecutorName = z.enum(['claude-code', 'codex', 'goose', 'pi']);
 export type ExecutorName = z.infer<typeof ExecutorName>;
@@ -11,7 +12,7 @@ const rfc3339 = 'an RFC 3339 instant with zone, in quotes: "2026-01-31T12:00:00Z
 export const InventoryVerification = z
   .strictObject({
     source: z.enum(['operator_probe', 'runtime_probe']),
-    verifiedAt: z.iso.datetime({ offset: true, error: rfc3339 }),
+    verifiedAt: z.iso.datetime({ offset: true, ...wrongKind(rfc3339) }),
     executorVersion: z.string().trim().min(1).max(64),
   })
   .transform(({ verifiedAt, ...rest }) => ({ ...rest, verifiedAtMs: Date.parse(verifiedAt) }));
