@@ -105,7 +105,9 @@ function isOption(question: Question, value: string): boolean {
 function after(before: TaskState, event: EventOf<'answered'>): Partial<TaskState> {
   const { question } = before;
   if (question?.kind === 'reconcile') return afterReconcile(before, event);
-  if (event.value === 'cancel' && question?.kind !== 'question') return { phase: 'canceled' };
+  const ends = event.value === 'cancel' || event.value === 'wider-tier';
+  // A wider tier is a new task that a person asked for; this one ends and names it.
+  if (ends && question?.kind !== 'question') return { phase: 'canceled' };
   if (question?.kind === 'rating') {
     const score = Score.parse(Number(event.value));
     return { score, phase: before.task.admitted ? readyPhase(before) : 'submitted' };

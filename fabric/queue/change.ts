@@ -1,0 +1,99 @@
+import { BoardUnavailableError } from '../domain/errors.ts';
+import type { Author, EventOf, TaskEvent, TaskEventKind } from '../domain/events.ts';
+import type { TaskId } from '../domain/ids.ts';
+import type { TaskState } from '../domain/state.ts';
+import { transition } from '../domain/transition.ts';
+import type { Durability, TaskLog } from '../ports/task-board.ts';
+import type { QueueDeps } from './deps.ts';
+import { RefusedError, unknownTask } from './refusals.ts';
+
+type Body<K extends TaskEventKind> = Omit<EventOf<K>, 'kind' | 'by' | 'atMs' | 'token'>;
+
+/** An event of `kind` by `by`, now, with a token of its own. */
+export function eventOf<K extends TaskEventKind>(
+  deps: Pick<QueueDeps, 'clock' | 'random'>,
+  by: Author,
+  kind: K,
+  body: Body<K>,
+): EventOf<K> {
+  const stamp = { kind, by, atMs: deps.clock.nowMs(), token: deps.random.hex(8) };
+  // The parts are checked against the kind above; TypeScript can't join them again by itself.
+  return { ...stamp, ...body } as unknown as EventOf<K>;
+}
+
+/** Rivals that may come between reading and writing before we call it a fault. */
+const mostConflicts = 16;
+
+export interface ChangeOptions {
+  readonly durability?: Durability;
+}
+
+/**
+ * Reads a task, lets `decide` make the next event from what it read, and appends it; after a
+ * conflict it reads and decides again, after an unclear answer it reads before anything else.
+ * `decide` returns undefined when nothing is left to do. Returns the state after it.
+ * @throws RefusedError when the state does not take the event
+ * @throws MeshError `NOT_FOUND` for an unknown uid, `FABRIC_DOWN` when the board can't be reached
+ */
+export async function change(
+  deps: QueueDeps,
+  uid: TaskId,
+  decide: (log: TaskLog) => TaskEvent | undefined,
+  { durability = 'committed' }: ChangeOptions = {},
+): Promise<TaskState> {
+  for (let tries = 0; tries < mostConflicts; tries++) {
+    const log = await deps.board.read(uid);
+    if (log === undefined) throw unknownTask(uid);
+    const event = decide(log);
+    if (event === undefined) return log.state;
+    const next = transition(log.state, event);
+    if (!next.ok) throw new RefusedError(next.reason, event.kind, uid, log.state);
+    if (await appended(deps, uid, log.state.version + 1, event, durability)) {
+      report(deps, log.state, next.state, event);
+      return next.state;
+    }
+  }
+  throw new BoardUnavailableError(
+    `Task ${uid} was changed ${mostConflicts} times while this change was tried. Try again.`,
+  );
+}
+
+/**
+ * Whether `event` is in its slot. An unclear answer is settled by repeating with the same token and
+ * reading (`DESIGN.md` 5.2); it is never acted on.
+ */
+export async function appended(
+  deps: QueueDeps,
+  uid: TaskId,
+  version: number,
+  event: TaskEvent,
+  durability: Durability = 'committed',
+): Promise<boolean> {
+  for (let tries = 0; tries < 5; tries++) {
+    const answer = await deps.board.append(uid, version, event, durability);
+    if (answer !== 'unknown') return answer === 'appended';
+    const log = await deps.board.read(uid);
+    const there = log?.events[version - 1];
+    if (there) return there.token === event.token;
+    await deps.clock.sleep(50 * 2 ** tries * (0.5 + deps.random.fraction()));
+  }
+  throw new BoardUnavailableError(
+    `The board gave no clear answer for task ${uid}, event ${version}. Nothing was decided; try again.`,
+  );
+}
+
+/** One log line a transition. */
+function report(deps: QueueDeps, before: TaskState, after: TaskState, event: TaskEvent): void {
+  if (event.kind === 'receipted' || event.kind === 'noted') return;
+  deps.log.info(`task.${event.kind}`, {
+    taskId: after.taskId,
+    contextId: after.contextId,
+    agent: after.agentId,
+    from: before.phase,
+    to: after.phase,
+    version: after.version,
+    by: event.by.id,
+    ...(after.claim ? { fence: after.claim.fence } : {}),
+    ...(after.attempts > 0 ? { attempt: after.attempts } : {}),
+  });
+}

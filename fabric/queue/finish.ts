@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { limits } from '../domain/limits.ts';
+import type { TaskEvent } from '../domain/events.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { Question, ResultArtifact } from '../domain/task.ts';
+import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
+import type { RunEnd } from '../ports/run-task.ts';
+import { change, eventOf } from './change.ts';
+import type { Held } from './claim.ts';
+import type { QueueDeps } from './deps.ts';
+
+/**
+ * Puts a run's end on record: the first thing that happens after a run. A run that was overtaken
+ * learns it here and nothing of it is kept.
+ * @throws RefusedError `LEASE_LOST` when the claim is not ours any more
+ */
+export async function finishRun(deps: QueueDeps, held: Held, end: RunEnd): Promise<TaskState> {
+  return change(deps, held.uid, ({ state }) => endEvent(deps, held, state, end));
+}
+
+function endEvent(deps: QueueDeps, held: Held, state: TaskState, end: RunEnd): TaskEvent {
+  const { by, fence } = held;
+  // A cancel or a take-back that came first decides, whatever the run was about to say.
+  if (end.kind !== 'done' && state.cancelRequested) return eventOf(deps, by, 'canceled', { fence });
+  if (end.kind !== 'done' && state.revokeTo) return eventOf(deps, by, 'revoked', { fence });
+  switch (end.kind) {
+    case 'done':
+      return eventOf(deps, by, 'settled', { fence, outcome: end.outcome });
+    case 'asked':
+      return eventOf(deps, by, 'asked', { fence, question: questionOf(state, end.question) });
+    case 'failed':
+      return end.retryable
+        ? eventOf(deps, by, 'failed', { fence, reason: short(end.reason), retryable: true })
+        : eventOf(deps, by, 'asked', { fence, question: escalationOf(state, end.reason) });
+    case 'parked':
+      return eventOf(deps, by, 'parked', {
+        fence,
+        reason: short(end.reason),
+        ...(end.untilMs === undefined ? {} : { untilMs: Math.ceil(end.untilMs) }),
+      });
+    case 'deferred':
+      return eventOf(deps, by, 'deferred', { fence, wakeAtMs: end.wakeAtMs });
+    case 'awaited':
+      return eventOf(deps, by, 'awaited', { fence, eventId: end.eventId });
+    case 'uncertain':
+      return eventOf(deps, by, 'uncertain', { fence, reason: short(end.reason) });
+    case 'stopped':
+      return eventOf(deps, by, 'released', { fence, reason: 'its process is stopping' });
+  }
+}
+
+const short = (text: string): string => text.slice(0, limits.messageChars) || 'no reason given';
+
+function questionOf(state: TaskState, asked: Extract<RunEnd, { kind: 'asked' }>['question']) {
+  const human = humanFor(state);
+  const { submitter } = state.task.provenance;
+  return {
+    decisionId: decisionIdFor(state),
+    kind: asked.kind,
+    text: asked.text.slice(0, limits.answerChars),
+    options: asked.options.slice(0, limits.questionOptions),
+    to: [asked.to === 'submitter' && asked.kind === 'question' ? submitter : human],
+    ...(asked.urgent === undefined ? {} : { urgent: asked.urgent }),
+  } satisfies Question;
+}
+
+/** A failure on its tier is a person's to decide, never a silent run on a bigger model. */
+export function escalationOf(state: TaskState, reason: string): Question {
+  const options = state.agentId ? ['retry', 'wider-tier', 'cancel'] : ['retry', 'cancel'];
+  return {
+    decisionId: decisionIdFor(state),
+    kind: 'escalation',
+    text:
+      `${state.agentId ?? 'The agent'} could not do this (${short(reason).slice(0, 400)}). retry = once more ` +
+      'as it is, wider-tier = give it to a larger model as a new task, cancel = end it.',
+    options,
+    to: [humanFor(state)],
+    urgent: true,
+  };
+}
+
+/** Keeps a whole text: inline up to 8 KiB, more in the artifact store under its digest. */
+export async function keepText(
+  deps: Pick<QueueDeps, 'artifacts'>,
+  name: string,
+  mediaType: string,
+  text: string,
+): Promise<ResultArtifact> {
+  const bytes = Buffer.byteLength(text);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  const about = { artifactId: sha256.slice(0, 16), name, mediaType, bytes };
+  if (bytes <= limits.inlineBytes) return { ...about, text };
+  return { ...about, ref: `artifact:${await deps.artifacts.put(text)}` };
+}

@@ -1,0 +1,122 @@
+import { maySee } from '../domain/access.ts';
+import { MeshError } from '../domain/errors.ts';
+import type { AgentId, PrincipalId, TaskId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import type { Principal } from '../domain/principal.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { Provenance } from '../domain/task.ts';
+import type { AgentPolicy } from '../ports/directory.ts';
+import type { QueueDeps } from './deps.ts';
+import { unknownTask } from './refusals.ts';
+import type { SubmitRequest } from './submit.ts';
+
+const hourMs = 3_600_000;
+
+/**
+ * Where a submit comes from: submitter and interlocutor from the credential, parent from the run's
+ * own token or, if the submitter may see it, from the request; with depth cap and cycle check.
+ * @throws MeshError `DEPTH_EXCEEDED`, `CYCLE_DETECTED`, `NOT_FOUND` (parent)
+ */
+export async function provenanceOf(
+  deps: QueueDeps,
+  request: SubmitRequest,
+  uid: TaskId,
+  target: AgentPolicy,
+): Promise<Provenance & { tainted: boolean }> {
+  const { principal } = request;
+  const parent = await parentOf(deps, request);
+  const interlocutor = interlocutorOf(principal, parent);
+  const ancestors = parent ? ancestorsBelow(parent) : [];
+  const depth = parent ? parent.task.provenance.depth + 1 : 0;
+  if (depth > limits.ancestryDepth) {
+    throw new MeshError(
+      'DEPTH_EXCEEDED',
+      `The task would be ${depth} levels below its root and at most ${limits.ancestryDepth} are allowed. ` +
+        'Finish the work here or ask a person.',
+      { path: 'parent', depth },
+    );
+  }
+  if (target.trust !== 'human') checkCycle(ancestors, target.agentId);
+  return {
+    submitter: principal.id,
+    submitterRole: principal.role,
+    submitterTrust: principal.trust,
+    ...(interlocutor ? { interlocutor } : {}),
+    ...(principal.actor ? { via: principal.actor } : {}),
+    ...(parent ? { parent: parent.taskId } : {}),
+    root: parent?.task.provenance.root ?? uid,
+    depth,
+    ancestors,
+    ...(parent ? { relation: request.relation ?? 'child' } : {}),
+    tainted: principal.trust === 'untrusted' || (parent?.task.tainted ?? false),
+  };
+}
+
+async function parentOf(
+  deps: QueueDeps,
+  { principal, parent }: SubmitRequest,
+): Promise<TaskState | undefined> {
+  const uid = principal.run?.taskId ?? parent;
+  if (uid === undefined) return undefined;
+  const log = await deps.board.read(uid);
+  if (log === undefined) throw unknownTask(uid);
+  if (principal.run === undefined && !maySee(log.state, principal)) throw unknownTask(uid);
+  return log.state;
+}
+
+/** The human it is done for: a person for itself; an agent's run for whom its task is done. */
+function interlocutorOf(principal: Principal, parent?: TaskState): PrincipalId | undefined {
+  if (principal.role === 'human') return principal.id;
+  return parent?.task.provenance.interlocutor;
+}
+
+function ancestorsBelow(parent: TaskState): AgentId[] {
+  const above = parent.task.provenance.ancestors;
+  return parent.agentId ? [...above, parent.agentId] : [...above];
+}
+
+/** An agent that is already above would wait for itself; a run's question goes to its submitter instead. */
+function checkCycle(ancestors: readonly AgentId[], agentId: AgentId): void {
+  if (!ancestors.includes(agentId)) return;
+  throw new MeshError(
+    'CYCLE_DETECTED',
+    `${agentId} is already at work above this task (${[...ancestors, agentId].join(' → ')}). Ask the ` +
+      'submitter a question instead of calling back.',
+    { path: 'target', agentId },
+  );
+}
+
+/** @throws MeshError `TRUST_DENIED` where the calling agent's Card does not list the target */
+export function mayCall(deps: QueueDeps, principal: Principal, target: AgentPolicy): void {
+  if (principal.role === 'human') return;
+  const caller = deps.directory.agent(principal.id);
+  const allowed = caller?.mayCall ?? [];
+  if (allowed.includes('*') || allowed.includes(target.agentId)) return;
+  throw new MeshError(
+    'TRUST_DENIED',
+    `${principal.id} may not call ${target.agentId}: its Card's mayCall lists ` +
+      `${allowed.length > 0 ? allowed.join(', ') : 'nobody'}. Add it there by a commit.`,
+    { path: 'mayCall', agentId: principal.id },
+  );
+}
+
+/** Ready at once only when the target's Card admits the submitter and nothing is tainted. */
+export function isAdmitted(policy: AgentPolicy, principal: Principal, tainted: boolean): boolean {
+  if (tainted) return false;
+  return policy.admit.includes(principal.id) || policy.admit.includes(principal.trust);
+}
+
+/** @throws MeshError `QUOTA_EXCEEDED` when an agent made its share of tasks within the hour */
+export async function checkCreationQuota(deps: QueueDeps, principal: Principal): Promise<void> {
+  if (principal.role === 'human') return;
+  const most = deps.directory.agent(principal.id)?.createdPerHour ?? limits.createdPerHour;
+  const sinceMs = deps.clock.nowMs() - hourMs;
+  const recent = await deps.board.find({ submittedBy: { id: principal.id, sinceMs }, limit: most });
+  if (recent.total < most) return;
+  const oldestAtMs = Math.min(...recent.states.map((state) => state.submittedAtMs));
+  throw new MeshError(
+    'QUOTA_EXCEEDED',
+    `${principal.id} has submitted ${recent.total} tasks within the hour and may ${most}. Try again later.`,
+    { agentId: principal.id, retryAtMs: oldestAtMs + hourMs },
+  );
+}

@@ -1,0 +1,138 @@
+import { MeshError, reasonOf } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { AgentPolicy } from '../ports/directory.ts';
+import type { RunEnd, RunTask } from '../ports/run-task.ts';
+import { releaseTask, startRun, type Held } from './claim.ts';
+import type { QueueDeps } from './deps.ts';
+import { finishRun, keepText } from './finish.ts';
+import { keepLease, type LeaseLoss } from './lease.ts';
+
+export interface RunHeldOptions {
+  readonly policy: AgentPolicy;
+  readonly runTask: RunTask;
+  readonly interactive: boolean;
+  onChunk?(text: string): void;
+  onProgress?(text: string): void;
+  /** The process is stopping: the run is told to stop and handed back. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Runs a held task to its end under its lease and puts the end on record. Never rejects for what the
+ * run did. Returns the state after it, or undefined when the claim was lost: then nothing of the run
+ * is kept and nothing was published.
+ */
+export async function runHeld(
+  deps: QueueDeps,
+  claimed: Held,
+  options: RunHeldOptions,
+): Promise<TaskState | undefined> {
+  if (!hasSpawnMargin(deps, claimed)) {
+    return orLost(deps, claimed, releaseTask(deps, claimed, 'its lease was nearly over'));
+  }
+  const held = claimed.state.claim?.started
+    ? claimed
+    : await orLost(deps, claimed, startRun(deps, claimed));
+  if (held === undefined) return undefined;
+  const lease = keepLease(deps, held);
+  const ended = new AbortController();
+  const timeout = timeoutSignal(deps, options.policy.runTimeoutMs, ended.signal);
+  const signal = AbortSignal.any([lease.signal, options.stopping, timeout]);
+  try {
+    const end = await endOf(deps, held, options, signal);
+    const loss = lease.loss();
+    if (loss) return discarded(deps, held, loss);
+    return await orLost(deps, held, finishWhenReachable(deps, held, told(end, timeout, options)));
+  } finally {
+    ended.abort();
+    lease.stop();
+  }
+}
+
+/** Aborts after `ms` of the injected clock, unless `ended` does first. */
+function timeoutSignal({ clock }: QueueDeps, ms: number, ended: AbortSignal): AbortSignal {
+  const timeout = new AbortController();
+  void clock.sleep(ms, ended).then(() => {
+    if (!ended.aborted) timeout.abort();
+  });
+  return timeout.signal;
+}
+
+/** What the run's end means, given who told it to stop. */
+function told(end: RunEnd, timeout: AbortSignal, { policy, stopping }: RunHeldOptions): RunEnd {
+  if (end.kind === 'done' || stopping.aborted || !timeout.aborted) return end;
+  const minutes = Math.round(policy.runTimeoutMs / 60_000);
+  return { kind: 'failed', reason: `no result within ${minutes} min`, retryable: true };
+}
+
+async function endOf(
+  deps: QueueDeps,
+  held: Held,
+  { policy, runTask, interactive, onChunk, onProgress }: RunHeldOptions,
+  signal: AbortSignal,
+): Promise<RunEnd> {
+  try {
+    return await runTask(
+      {
+        state: held.state,
+        fence: held.fence,
+        attempt: held.state.attempts,
+        agentId: policy.agentId,
+        interactive,
+        chunk: (text) => onChunk?.(text),
+        progress: (text) => onProgress?.(text),
+        artifact: (name, mediaType, text) => keepText(deps, name, mediaType, text),
+      },
+      signal,
+    );
+  } catch (error) {
+    // A runtime rejects only for a fault of ours: nobody can say how far it came.
+    deps.log.error('run.fault', { taskId: held.uid, fence: held.fence, reason: reasonOf(error) });
+    return { kind: 'failed', reason: 'a fault inside the mesh; see its log', retryable: true };
+  }
+}
+
+/** Spawn only with enough lease left on both clocks (`DESIGN.md` 4.1). */
+function hasSpawnMargin({ clock }: QueueDeps, held: Held): boolean {
+  const margin = Math.min(limits.spawnMarginMs, held.leaseMs / 2);
+  const used = Math.max(
+    clock.monotonicMs() - held.claimedMonotonicMs,
+    clock.nowMs() - held.claimedAtMs,
+  );
+  return held.leaseMs - used >= margin;
+}
+
+/** An outcome is held and put on record once the board answers again; the fence guards it meanwhile. */
+async function finishWhenReachable(deps: QueueDeps, held: Held, end: RunEnd): Promise<TaskState> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await finishRun(deps, held, end);
+    } catch (error) {
+      const unreachable = error instanceof MeshError && error.code === 'FABRIC_DOWN';
+      if (!unreachable || tries >= mostFinishTries) throw error;
+      if (tries === 0) deps.log.warn('run.outcome-held', { taskId: held.uid, fence: held.fence });
+      await deps.clock.sleep(Math.min(30_000, 200 * 2 ** tries));
+    }
+  }
+}
+
+/** About 15 minutes of waiting for the board, after which the keeper's expiry decides. */
+const mostFinishTries = 36;
+
+async function orLost<T>(deps: QueueDeps, held: Held, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'LEASE_LOST') {
+      // Another event came first (a cancel, a take-back, an expiry): the log decides, not this run.
+      if (!(error instanceof MeshError) || error.code !== 'BAD_TRANSITION') throw error;
+    }
+    return discarded(deps, held, 'overtaken');
+  }
+}
+
+function discarded(deps: QueueDeps, held: Held, loss: LeaseLoss): undefined {
+  deps.log.warn('run.discarded', { taskId: held.uid, fence: held.fence, reason: loss });
+  return undefined;
+}

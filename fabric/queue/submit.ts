@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { MeshError } from '../domain/errors.ts';
+import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
+import { authorOf, type Principal } from '../domain/principal.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { Provenance, Question, Target, TaskDefinition } from '../domain/task.ts';
+import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
+import { fold } from '../domain/fold.ts';
+import { widerEffects } from '../domain/trust.ts';
+import type { AgentPolicy } from '../ports/directory.ts';
+import type { Durability } from '../ports/task-board.ts';
+import { appended, change, eventOf } from './change.ts';
+import type { QueueDeps } from './deps.ts';
+import { checkCreationQuota, isAdmitted, mayCall, provenanceOf } from './provenance.ts';
+
+/** What a submitter says; everything about who they are comes from `principal`. */
+export interface SubmitRequest {
+  readonly principal: Principal;
+  readonly target: Target;
+  /** Names the task for good, with submitter and target; default at the edge: the messageId. */
+  readonly idempotencyKey: string;
+  readonly intent: TaskDefinition['intent'];
+  readonly mode: TaskDefinition['mode'];
+  readonly contextId?: string;
+  readonly parts?: TaskDefinition['parts'];
+  readonly messageId?: string;
+  readonly acceptance?: string;
+  readonly contextRefs?: TaskDefinition['contextRefs'];
+  readonly selection?: TaskDefinition['selection'];
+  readonly priority?: TaskDefinition['priority'];
+  readonly score?: TaskDefinition['score'];
+  readonly deadlineAtMs?: number;
+  readonly notBeforeAtMs?: number;
+  /** Absent: `none`, as for every foreign client. */
+  readonly verification?: TaskDefinition['verification'];
+  readonly effects?: TaskDefinition['effects'];
+  /** A task the submitter may see; a run's own credential names its parent by itself. */
+  readonly parent?: TaskId;
+  readonly relation?: Provenance['relation'];
+  /** `buffered` only for a waiting call, whose id is not out yet. */
+  readonly durability?: Durability;
+}
+
+export interface Submitted {
+  readonly state: TaskState;
+  /** False when the same submit was accepted before. */
+  readonly created: boolean;
+}
+
+/**
+ * The one verb: makes a task durable and says where it stands. Submitting the same again, anywhere,
+ * at any time, names the same task.
+ * @throws MeshError `VALIDATION_ERROR` for other content under the same id; `NO_TARGET`,
+ *   `TRUST_DENIED`, `DEPTH_EXCEEDED`, `CYCLE_DETECTED`, `QUOTA_EXCEEDED`, `PAYLOAD_INLINE`,
+ *   `FABRIC_DOWN`; nothing was written then
+ */
+export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promise<Submitted> {
+  const uid = taskIdOf(deps, request);
+  const digest = digestOf(request);
+  const before = await deps.board.read(uid);
+  if (before) return { state: sameOrRefuse(before.state, digest), created: false };
+
+  const policy = policyFor(deps, request.target);
+  checkInline(request);
+  const provenance = await provenanceOf(deps, request, uid, policy);
+  mayCall(deps, request.principal, policy);
+  await checkCreationQuota(deps, request.principal);
+  const task = definitionOf(deps, request, { uid, digest, policy, provenance });
+  const event = eventOf(deps, authorOf(request.principal), 'submitted', {
+    task,
+    to: startOf(deps, task, policy),
+  });
+  if (!(await appended(deps, uid, 1, event, request.durability))) {
+    const winner = await deps.board.read(uid);
+    if (winner) return { state: sameOrRefuse(winner.state, digest), created: false };
+  }
+  const state = fold([event]);
+  if (state === undefined) throw new Error('a submitted event always makes a state');
+  deps.log.info('task.submitted', {
+    taskId: uid,
+    contextId: task.contextId,
+    agent: task.agentId,
+    to: state.phase,
+    by: request.principal.id,
+  });
+  return { state: await askForScore(deps, state), created: true };
+}
+
+export function taskIdOf(
+  deps: Pick<QueueDeps, 'meshSecret'>,
+  request: Pick<SubmitRequest, 'principal' | 'target' | 'idempotencyKey'>,
+): TaskId {
+  const { principal, target, idempotencyKey } = request;
+  // A run submits as its agent; two runs of one agent must not meet on a key both chose.
+  const submitter = principal.run ? `${principal.id}/${principal.run.taskId}` : principal.id;
+  return taskIdFor(deps.meshSecret, submitter, targetKey(target), idempotencyKey);
+}
+
+function targetKey(target: Target): string {
+  return target.kind === 'agent' ? target.agentId : JSON.stringify(target);
+}
+
+/** SHA-256 over what the submitter said and meant; not over when. */
+function digestOf(request: SubmitRequest): string {
+  const said = [request.intent, request.parts, request.acceptance, request.contextRefs];
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+function sameOrRefuse(state: TaskState, digest: string): TaskState {
+  if (state.task.digest === digest) return state;
+  throw new MeshError(
+    'VALIDATION_ERROR',
+    `Task ${state.taskId} was submitted before under the same key with another content. Send a new ` +
+      'messageId or idempotencyKey for a new task.',
+    { path: 'message.messageId', taskId: state.taskId },
+  );
+}
+
+/** The agent whose queue the task waits in: the pinned one, else the router's own until it has chosen. */
+function policyFor(deps: QueueDeps, target: Target): AgentPolicy {
+  const agentId =
+    target.kind === 'agent'
+      ? target.agentId
+      : deps.directory.agents().find(({ runtime }) => runtime === 'router')?.agentId;
+  const policy = agentId === undefined ? undefined : deps.directory.agent(agentId);
+  if (policy) return policy;
+  const what =
+    agentId === undefined ? 'no router is registered' : `no agent ${agentId} is registered`;
+  throw new MeshError('NO_TARGET', `The task has no target: ${what}. See \`mesh cards list\`.`, {
+    path: 'target',
+  });
+}
+
+function checkInline({ intent, parts }: SubmitRequest): void {
+  const bytes = Buffer.byteLength(intent.body) + Buffer.byteLength(JSON.stringify(parts ?? ''));
+  if (Buffer.byteLength(intent.body) <= limits.inlineBytes && bytes <= 2 * limits.inlineBytes)
+    return;
+  throw new MeshError(
+    'PAYLOAD_INLINE',
+    `The text has ${bytes} bytes and at most ${limits.inlineBytes} may stand inline. Put it into a file, ` +
+      'a repository or an artifact and name it in contextRefs.',
+    { path: 'message.parts', limitBytes: limits.inlineBytes },
+  );
+}
+
+interface Settled {
+  readonly uid: TaskId;
+  readonly digest: string;
+  readonly policy: AgentPolicy;
+  readonly provenance: Provenance & { readonly tainted: boolean };
+}
+
+function definitionOf(
+  deps: QueueDeps,
+  request: SubmitRequest,
+  { uid, digest, policy, provenance: { tainted, ...provenance } }: Settled,
+): TaskDefinition {
+  const pinned = request.target.kind === 'agent';
+  return {
+    taskId: uid,
+    contextId: ContextId.parse(request.contextId ?? uid),
+    intent: request.intent,
+    ...(request.parts ? { parts: request.parts } : {}),
+    ...(request.messageId === undefined ? {} : { messageId: request.messageId }),
+    digest,
+    ...(request.acceptance === undefined ? {} : { acceptance: request.acceptance }),
+    contextRefs: request.contextRefs ?? [],
+    target: request.target,
+    ...(pinned ? { agentId: policy.agentId } : {}),
+    queue: policy.queue,
+    ...(request.selection ? { selection: request.selection } : {}),
+    priority: tainted ? 3 : (request.priority ?? 0),
+    score: request.score ?? 0,
+    ...(request.deadlineAtMs === undefined ? {} : { deadlineAtMs: request.deadlineAtMs }),
+    ...(request.notBeforeAtMs === undefined ? {} : { notBeforeAtMs: request.notBeforeAtMs }),
+    effects: widerEffects(policy.effects, request.effects ?? 'none'),
+    verification: request.verification ?? 'none',
+    tainted,
+    admitted: isAdmitted(policy, request.principal, tainted),
+    mode: request.mode,
+    responsible: responsibleFor(deps, policy),
+    provenance,
+  };
+}
+
+function responsibleFor(deps: QueueDeps, policy: AgentPolicy): TaskDefinition['responsible'] {
+  const human: string = policy.responsibleHuman || deps.directory.defaultHuman();
+  return human as TaskDefinition['responsible'];
+}
+
+/** First row of the table 4.4: where a new task starts. */
+function startOf(deps: QueueDeps, task: TaskDefinition, policy: AgentPolicy) {
+  const ownProject = deps.directory.agent(task.provenance.submitter)?.queue === policy.queue;
+  if (task.tainted) return ownProject ? 'submitted' : 'suggested';
+  if (!task.admitted) return 'submitted';
+  const later = task.notBeforeAtMs !== undefined && task.notBeforeAtMs > deps.clock.nowMs();
+  return later ? 'scheduled' : 'ready';
+}
+
+/** Where the tier would come from the score, an unrated task asks for one; never a cheap run. */
+async function askForScore(deps: QueueDeps, state: TaskState): Promise<TaskState> {
+  const { target, selection } = state.task;
+  const tierKnown =
+    target.kind === 'agent' ||
+    selection?.tier !== undefined ||
+    (target.kind === 'constraints' && target.need.tier !== undefined);
+  if (tierKnown || state.score !== 0 || state.phase === 'suggested') return state;
+  const question: Question = {
+    decisionId: decisionIdFor(state),
+    kind: 'rating',
+    text:
+      'How large is this task? The score decides which tier of model may do it: up to 2 small, up to ' +
+      '5 medium, more large. It waits until somebody rates it.',
+    options: ['1', '2', '3', '5', '8', '13', '21'],
+    to: [humanFor(state)],
+  };
+  const by = { id: state.task.responsible, role: 'fabric' as const };
+  return change(deps, state.taskId, (log) =>
+    log.state.version === state.version ? eventOf(deps, by, 'asked', { question }) : undefined,
+  );
+}

@@ -1,0 +1,88 @@
+import type { TaskState } from '../domain/state.ts';
+import type { Availability } from '../ports/availability.ts';
+
+export interface Surroundings {
+  readonly nowMs: number;
+  /** a(t) of the task's agent; absent where no agent is chosen yet. */
+  readonly availability?: Availability;
+  /** Runs of that agent now, and its bound. */
+  readonly slots?: { readonly taken: number; readonly limit: number };
+}
+
+/** In one sentence: what a task waits for, and until when as far as anybody knows. */
+export function whyWaiting(state: TaskState, around: Surroundings): string {
+  const agent = state.agentId ?? 'the router';
+  switch (state.phase) {
+    case 'suggested':
+      return 'It is only suggested: a person must enroll it (mesh task admit).';
+    case 'submitted':
+      return state.task.tainted
+        ? 'It comes from tainted input, so a person must admit it (mesh task admit).'
+        : `${state.task.provenance.submitter} is not in the admit list of ${agent}: a person must admit it (mesh task admit).`;
+    case 'ready':
+      return whyReady(state, agent, around);
+    case 'scheduled':
+      return `It is scheduled for ${at(state.notBeforeAtMs)}${isPast(state, around) ? `; now due, and ${lower(whyReady(state, agent, around))}` : '.'}`;
+    case 'paused':
+      return 'A person paused it (mesh task resume).';
+    case 'claimed':
+    case 'working':
+      return whyWorking(state, around);
+    case 'waiting-event':
+      return `It waits for the event ${state.awaitedEventId ?? '?'}.`;
+    case 'input-required':
+    case 'needs-review':
+      return `It waits for ${state.question?.to.join(' or ') ?? 'a person'} to answer ${state.question?.decisionId ?? 'its question'}: ${state.question?.text ?? ''}`;
+    case 'done':
+      return whyDone(state);
+    case 'reviewing':
+      return 'It is done and waits for a reviewer.';
+    case 'approved':
+    case 'deploying':
+    case 'deploy-failed':
+      return `It is done and ${state.phase}; it waits to be verified.`;
+    case 'dead-letter':
+      return `It was given up after ${state.attempts} attempts (${state.failure ?? 'no reason kept'}); a person may archive it or submit it again.`;
+    default:
+      return `It waits for nothing: it is ${state.phase}.`;
+  }
+}
+
+function whyReady(state: TaskState, agent: string, around: Surroundings): string {
+  const { availability, slots, nowMs } = around;
+  if (availability?.a === 0) {
+    const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
+    return `It is parked${until}: ${agent} is not available (${availability.reasons.join('; ')}).`;
+  }
+  if (state.parked && (state.parked.untilMs ?? 0) > nowMs) {
+    return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}.`;
+  }
+  if (slots && slots.taken >= slots.limit) {
+    return `It waits for a free slot: ${agent} runs ${slots.taken} of ${slots.limit} tasks.`;
+  }
+  return `It is ready; a worker of queue ${state.queue} takes it next.`;
+}
+
+function whyWorking(state: TaskState, { nowMs }: Surroundings): string {
+  const { claim } = state;
+  const seconds = claim ? Math.max(0, Math.round((nowMs - claim.claimedAtMs) / 1_000)) : 0;
+  const wish = state.cancelRequested ? ' It was asked to stop.' : '';
+  return `${claim?.holder ?? 'Somebody'} has worked on it for ${seconds} s (attempt ${state.attempts}).${wish}`;
+}
+
+function whyDone(state: TaskState): string {
+  if (state.task.verification === 'none')
+    return 'It waits for nothing: it is done, and nobody was asked to verify it.';
+  const who = state.needsHumanVerify ? 'a person' : `its ${state.task.verification}`;
+  return `It is done and waits for ${who} to verify it (mesh verify ${state.taskId.slice(0, 8)}).`;
+}
+
+const isPast = (state: TaskState, { nowMs }: Surroundings): boolean =>
+  state.notBeforeAtMs !== undefined && state.notBeforeAtMs <= nowMs;
+
+const at = (ms: number | undefined): string =>
+  ms === undefined
+    ? 'a time nobody knows'
+    : new Date(ms).toISOString().replace('T', ' ').slice(0, 19) + 'Z';
+
+const lower = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);

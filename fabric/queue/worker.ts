@@ -1,0 +1,155 @@
+import { MeshError, reasonOf } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { AvailabilityProbe } from '../ports/availability.ts';
+import type { AgentPolicy } from '../ports/directory.ts';
+import type { RunTask } from '../ports/run-task.ts';
+import { claimTask, type Held } from './claim.ts';
+import type { QueueDeps } from './deps.ts';
+import { runHeld } from './run-held.ts';
+import type { Slots } from './slots.ts';
+
+export interface WorkerOptions {
+  readonly agentId: string;
+  readonly runTask: RunTask;
+  readonly availability: AvailabilityProbe;
+  readonly slots: Slots;
+  readonly incarnation: string;
+  readonly pollMs?: number;
+  /** What a run streams; the edge of the persona listens. */
+  onChunk?(held: Held, text: string): void;
+  onProgress?(held: Held, text: string): void;
+  onClaimed?(held: Held): void;
+}
+
+export interface Worker {
+  /** Looks at the queue now: a hint came, or a(t) may have changed. */
+  wake(): void;
+  /** Takes nothing new, tells runs to stop, waits for them to be on record or handed back. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Drains an agent's queue: while a(t)=0 it leaves everything untouched; else it takes the best
+ * candidates, one claim each, as slots of concurrency get free. Pulls; nobody dispatches.
+ */
+export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
+  const { agentId, pollMs = limits.pollMs } = options;
+  const stopping = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let wakeUp = new AbortController();
+  const wake = () => {
+    wakeUp.abort();
+  };
+
+  const release = [
+    options.slots.onFree(agentId, wake),
+    deps.board.watch((_uid, state) => {
+      const queue = deps.directory.agent(agentId)?.queue;
+      if (state.queue === queue && (state.phase === 'ready' || state.phase === 'scheduled')) wake();
+    }),
+  ];
+
+  const drainOnce = async (): Promise<void> => {
+    const policy = deps.directory.agent(agentId);
+    if (policy === undefined || options.availability.at(agentId).a === 0) return;
+    for (;;) {
+      const taken = await takeNext(deps, policy, options, stopping.signal);
+      if (taken === undefined) return;
+      const { run } = taken;
+      running.add(run);
+      void run.finally(() => running.delete(run));
+      if (options.availability.at(agentId).a === 0) return;
+    }
+  };
+
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      wakeUp = new AbortController();
+      const idle = AbortSignal.any([wakeUp.signal, stopping.signal]);
+      await drainOnce().catch((error: unknown) => {
+        reportDown(deps, agentId, error);
+      });
+      // Jitter: many workers of one host must not poll in step.
+      await deps.clock.sleep(pollMs * (0.75 + deps.random.fraction() / 2), idle);
+    }
+  })();
+
+  return {
+    wake,
+    async stop() {
+      stopping.abort();
+      for (const undo of release) undo();
+      await loop;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Claims the best candidate and runs it; undefined when there is no slot or nothing to take. */
+async function takeNext(
+  deps: QueueDeps,
+  policy: AgentPolicy,
+  options: WorkerOptions,
+  stopping: AbortSignal,
+): Promise<{ readonly run: Promise<void> } | undefined> {
+  if (stopping.aborted) return undefined;
+  const giveBack = options.slots.tryTake(policy.agentId, policy.concurrency);
+  if (giveBack === undefined) return undefined;
+  try {
+    const held = await claimBest(deps, policy, options.incarnation);
+    if (held === undefined) {
+      giveBack();
+      return undefined;
+    }
+    options.onClaimed?.(held);
+    return { run: runTaken(deps, held, policy, options, stopping).finally(giveBack) };
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+async function claimBest(deps: QueueDeps, policy: AgentPolicy, incarnation: string) {
+  for (const uid of await deps.board.list(policy.queue, deps.clock.nowMs(), 8)) {
+    const state = (await deps.board.read(uid))?.state;
+    // A queue may be shared; a task pinned to another agent of it is not ours.
+    if (state?.agentId !== undefined && state.agentId !== policy.agentId) continue;
+    if (state?.parked && !isParkOver(deps, state)) continue;
+    const held = await claimTask(deps, uid, { policy, incarnation });
+    if (held) return held;
+  }
+  return undefined;
+}
+
+/** A wall that a run met: not before its own end, and without one not before the next poll. */
+function isParkOver({ clock }: QueueDeps, state: TaskState): boolean {
+  return clock.nowMs() >= (state.parked?.untilMs ?? state.phaseAtMs + limits.pollMs);
+}
+
+async function runTaken(
+  deps: QueueDeps,
+  held: Held,
+  policy: AgentPolicy,
+  options: WorkerOptions,
+  stopping: AbortSignal,
+): Promise<void> {
+  try {
+    await runHeld(deps, held, {
+      policy,
+      runTask: options.runTask,
+      interactive: false,
+      stopping,
+      onChunk: (text) => options.onChunk?.(held, text),
+      onProgress: (text) => options.onProgress?.(held, text),
+    });
+  } catch (error) {
+    reportDown(deps, policy.agentId, error);
+  }
+}
+
+function reportDown({ log }: QueueDeps, agent: string, error: unknown): void {
+  const down = error instanceof MeshError && error.code === 'FABRIC_DOWN';
+  if (down) log.warn('worker.board-down', { agent, reason: reasonOf(error) });
+  else log.error('worker.fault', { agent, reason: reasonOf(error) });
+}
