@@ -32,9 +32,12 @@ export type RunEnd =
   /** It stopped because it was told to; what follows is the teller's business. */
   | { readonly kind: 'stopped' };
 
-/** A run's question; the fabric adds id and addressee. `submitter` = clarification, `human` = gate. */
+/**
+ * A run's question; the fabric adds its id and the addressee: the submitter (clarifications only), the
+ * human the task is done for, or the persona itself where it is a person.
+ */
 export type AskedByRun = Pick<Question, 'text' | 'options'> & {
-  readonly to: 'submitter' | 'human';
+  readonly to: 'submitter' | 'human' | 'self';
   readonly kind: 'question' | 'gate' | 'escalation';
   readonly urgent?: boolean;
 };

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import type { PrincipalId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
 import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
-import type { RunEnd } from '../ports/run-task.ts';
+import type { AskedByRun, RunEnd } from '../ports/run-task.ts';
 import { change, eventOf } from './change.ts';
 import type { Held } from './claim.ts';
 import type { QueueDeps } from './deps.ts';
@@ -27,7 +27,7 @@ function endEvent(deps: QueueDeps, held: Held, state: TaskState, end: RunEnd): T
     case 'done':
       return eventOf(deps, by, 'settled', { fence, outcome: end.outcome });
     case 'asked':
-      return eventOf(deps, by, 'asked', { fence, question: questionOf(state, end.question) });
+      return eventOf(deps, by, 'asked', { fence, question: questionOf(held, state, end.question) });
     case 'failed':
       return end.retryable
         ? eventOf(deps, by, 'failed', { fence, reason: short(end.reason), retryable: true })
@@ -51,17 +51,21 @@ function endEvent(deps: QueueDeps, held: Held, state: TaskState, end: RunEnd): T
 
 const short = (text: string): string => text.slice(0, limits.messageChars) || 'no reason given';
 
-function questionOf(state: TaskState, asked: Extract<RunEnd, { kind: 'asked' }>['question']) {
-  const human = humanFor(state);
-  const { submitter } = state.task.provenance;
+function questionOf(held: Held, state: TaskState, asked: AskedByRun): Question {
   return {
     decisionId: decisionIdFor(state),
     kind: asked.kind,
     text: asked.text.slice(0, limits.answerChars),
     options: asked.options.slice(0, limits.questionOptions),
-    to: [asked.to === 'submitter' && asked.kind === 'question' ? submitter : human],
+    to: [addresseeOf(held, state, asked)],
     ...(asked.urgent === undefined ? {} : { urgent: asked.urgent }),
-  } satisfies Question;
+  };
+}
+
+function addresseeOf(held: Held, state: TaskState, asked: AskedByRun): PrincipalId {
+  if (asked.to === 'self') return held.by.id;
+  const clarifies = asked.to === 'submitter' && asked.kind === 'question';
+  return clarifies ? state.task.provenance.submitter : humanFor(state);
 }
 
 /** A failure on its tier is a person's to decide, never a silent run on a bigger model. */
@@ -79,7 +83,10 @@ export function escalationOf(state: TaskState, reason: string): Question {
   };
 }
 
-/** Keeps a whole text: inline up to 8 KiB, more in the artifact store under its digest. */
+/**
+ * Keeps a whole text: inline up to 8 KiB, more in the artifact store under its digest. Its name is its
+ * id within the task: a later artifact of that name takes its place (`answer` is what chunks add to).
+ */
 export async function keepText(
   deps: Pick<QueueDeps, 'artifacts'>,
   name: string,
@@ -87,8 +94,7 @@ export async function keepText(
   text: string,
 ): Promise<ResultArtifact> {
   const bytes = Buffer.byteLength(text);
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  const about = { artifactId: sha256.slice(0, 16), name, mediaType, bytes };
+  const about = { artifactId: name.slice(0, 64), name, mediaType, bytes };
   if (bytes <= limits.inlineBytes) return { ...about, text };
   return { ...about, ref: `artifact:${await deps.artifacts.put(text)}` };
 }
