@@ -1,0 +1,54 @@
+import type { Author } from '../fabric/domain/events.ts';
+import type { TaskState } from '../fabric/domain/state.ts';
+import type { Question } from '../fabric/domain/task.ts';
+import { decisionIdFor, humanFor } from '../fabric/domain/transition/questions.ts';
+import { change, eventOf } from '../fabric/queue/change.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+
+/**
+ * Asks the responsible human about tasks that nobody took before their deadline. It fails nothing and
+ * decides nothing; each deadline is asked about once. Returns how many questions it put.
+ */
+export async function sweepDeadlines(deps: QueueDeps, by: Author): Promise<number> {
+  const nowMs = deps.clock.nowMs();
+  const late = await deps.board.find({
+    dueBeforeMs: nowMs,
+    phases: ['submitted', 'ready', 'scheduled'],
+    limit: 500,
+  });
+  let asked = 0;
+  for (const seen of late.states) {
+    let asks = false;
+    await change(deps, seen.taskId, ({ state }) => {
+      asks = isLate(state, nowMs) && !wasAsked(state);
+      return asks ? eventOf(deps, by, 'asked', { question: questionFor(state) }) : undefined;
+    });
+    if (asks) asked += 1;
+  }
+  return asked;
+}
+
+function isLate(state: TaskState, nowMs: number): boolean {
+  const waits =
+    state.phase === 'submitted' || state.phase === 'ready' || state.phase === 'scheduled';
+  return waits && state.deadlineAtMs !== undefined && state.deadlineAtMs <= nowMs;
+}
+
+const wasAsked = (state: TaskState): boolean =>
+  state.decisions.some(
+    (decision) => decision.kind === 'deadline' && decision.atMs >= (state.deadlineAtMs ?? 0),
+  );
+
+function questionFor(state: TaskState): Question {
+  const due = new Date(state.deadlineAtMs ?? 0).toISOString().slice(0, 16).replace('T', ' ');
+  return {
+    decisionId: decisionIdFor(state),
+    kind: 'deadline',
+    text:
+      `This task was due ${due} UTC and nobody has started it. go on = it keeps its place and is done ` +
+      'late, cancel = end it. A new deadline can be set with mesh task edit.',
+    options: ['go on', 'cancel'],
+    to: [humanFor(state)],
+    urgent: true,
+  };
+}

@@ -1,0 +1,60 @@
+import { MeshError, reasonOf } from '../fabric/domain/errors.ts';
+import type { Author } from '../fabric/domain/events.ts';
+import { PrincipalId } from '../fabric/domain/ids.ts';
+import type { Liveness } from '../fabric/ports/liveness.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { sweepDeadLetters } from './dead-letters.ts';
+import { sweepDeadlines } from './deadlines.ts';
+import { createLeaseSweep } from './leases.ts';
+
+export interface KeeperOptions {
+  readonly liveness: Pick<Liveness, 'isDead'>;
+  /** Between two sweeps of leases; 3 s keeps recovery on the same host within 10 s. */
+  readonly leaseSweepMs?: number;
+  /** Between two sweeps of deadlines and dead letters. */
+  readonly slowSweepMs?: number;
+}
+
+/** Owns time and nothing else: it neither submits nor claims, and work goes on without it. */
+export interface Keeper {
+  stop(): Promise<void>;
+}
+
+export function startKeeper(
+  deps: QueueDeps,
+  { liveness, leaseSweepMs = 3_000, slowSweepMs = 15_000 }: KeeperOptions,
+): Keeper {
+  const by: Author = { id: PrincipalId.parse('keeper'), role: 'keeper' };
+  const leases = createLeaseSweep(deps, { by, liveness });
+  const stopping = new AbortController();
+  const every = async (ms: number, name: string, sweep: () => Promise<number>) => {
+    while (!stopping.signal.aborted) {
+      await sweep().then(
+        (count) => {
+          if (count > 0) deps.log.info(`keeper.${name}`, { count });
+        },
+        (error: unknown) => {
+          reportFault(deps, name, error);
+        },
+      );
+      await deps.clock.sleep(ms, stopping.signal);
+    }
+  };
+  const loops = Promise.all([
+    every(leaseSweepMs, 'expired', () => leases.sweep()),
+    every(slowSweepMs, 'deadlines', () => sweepDeadlines(deps, by)),
+    every(slowSweepMs, 'dead-letters', () => sweepDeadLetters(deps, by)),
+  ]);
+  return {
+    async stop() {
+      stopping.abort();
+      await loops;
+    },
+  };
+}
+
+function reportFault({ log }: QueueDeps, sweep: string, error: unknown): void {
+  const down = error instanceof MeshError && error.code === 'FABRIC_DOWN';
+  if (down) log.warn('keeper.board-down', { sweep, reason: reasonOf(error) });
+  else log.error('keeper.fault', { sweep, reason: reasonOf(error) });
+}

@@ -1,0 +1,115 @@
+import type { Author } from '../fabric/domain/events.ts';
+import type { TaskState } from '../fabric/domain/state.ts';
+import type { Liveness } from '../fabric/ports/liveness.ts';
+import type { TaskLog } from '../fabric/ports/task-board.ts';
+import { change, eventOf } from '../fabric/queue/change.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+
+export interface LeaseSweep {
+  /** One pass over all claims; returns how many it expired. */
+  sweep(): Promise<number>;
+}
+
+export interface LeaseSweepOptions {
+  readonly by: Author;
+  readonly liveness: Pick<Liveness, 'isDead'>;
+}
+
+/** What this observer last saw of a claim, and when on its own monotonic clock. */
+interface Sighting {
+  readonly fence: number;
+  readonly beats: number;
+  readonly sinceMs: number;
+}
+
+/**
+ * Expires claims whose holder is gone. A claim counts as expired only when this observer itself saw no
+ * beat for a whole lease on its own monotonic clock, or holds proof that the holder's process is dead;
+ * written timestamps of others prove nothing (`DESIGN.md` 4.1, bug log G-16). It reads again right
+ * before it writes, and the slot decides.
+ */
+export function createLeaseSweep(deps: QueueDeps, { by, liveness }: LeaseSweepOptions): LeaseSweep {
+  let seen = new Map<string, Sighting>();
+  return {
+    async sweep() {
+      const before = seen;
+      seen = new Map();
+      let expired = 0;
+      for (const state of await claimsOf(deps)) {
+        const log = await deps.board.read(state.taskId);
+        if (log === undefined) continue;
+        const why = await reasonToExpire(deps, log, before.get(state.taskId), liveness);
+        if (why === undefined) {
+          remember(deps, seen, log, before.get(state.taskId));
+        } else if (await expire(deps, by, log, why)) {
+          expired += 1;
+        }
+      }
+      return expired;
+    },
+  };
+}
+
+async function claimsOf(deps: QueueDeps): Promise<readonly TaskState[]> {
+  const claims: TaskState[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deps.board.find({
+      leasesOnly: true,
+      limit: 500,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    claims.push(...page.states);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return claims;
+}
+
+const beatsOf = (log: TaskLog): number =>
+  log.beats && log.beats.version === log.state.claim?.fence ? log.beats.count : 0;
+
+function remember(
+  { clock }: QueueDeps,
+  seen: Map<string, Sighting>,
+  log: TaskLog,
+  before: Sighting | undefined,
+): void {
+  const fence = log.state.claim?.fence;
+  if (fence === undefined) return;
+  const beats = beatsOf(log);
+  const unchanged = before?.fence === fence && before.beats === beats;
+  const sinceMs = unchanged ? before.sinceMs : clock.monotonicMs();
+  seen.set(log.uid, { fence, beats, sinceMs });
+}
+
+async function reasonToExpire(
+  { clock }: QueueDeps,
+  log: TaskLog,
+  before: Sighting | undefined,
+  liveness: Pick<Liveness, 'isDead'>,
+): Promise<string | undefined> {
+  const { claim } = log.state;
+  if (claim === undefined) return undefined;
+  if (await liveness.isDead(claim.incarnation)) return 'its process is dead';
+  const unchanged = before?.fence === claim.fence && before.beats === beatsOf(log);
+  if (!unchanged) return undefined;
+  const silentMs = clock.monotonicMs() - before.sinceMs;
+  return silentMs >= claim.leaseMs ? `no beat for ${Math.round(silentMs / 1_000)} s` : undefined;
+}
+
+/** Reads once more: a beat, an outcome or a newer claim in between leaves everything as it is. */
+async function expire(
+  deps: QueueDeps,
+  by: Author,
+  seen: TaskLog,
+  reason: string,
+): Promise<boolean> {
+  const fence = seen.state.claim?.fence;
+  if (fence === undefined) return false;
+  let wrote = false;
+  await change(deps, seen.uid, (log) => {
+    wrote = log.state.claim?.fence === fence && beatsOf(log) === beatsOf(seen);
+    return wrote ? eventOf(deps, by, 'expired', { fence, reason }) : undefined;
+  });
+  return wrote;
+}
