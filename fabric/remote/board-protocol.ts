@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { TaskEvent } from '../domain/events.ts';
+import { ContextId, QueueId, TaskId } from '../domain/ids.ts';
+import { phases } from '../domain/state.ts';
+
+const Phase = z.enum(phases);
+
+const Query = z.strictObject({
+  principal: z.string().max(64).exactOptional(),
+  contextId: ContextId.exactOptional(),
+  agentId: z.string().max(64).exactOptional(),
+  queue: QueueId.exactOptional(),
+  parent: TaskId.exactOptional(),
+  phases: z.array(Phase).max(phases.length).readonly().exactOptional(),
+  leasesOnly: z.boolean().exactOptional(),
+  dueBeforeMs: z.number().exactOptional(),
+  changedSinceMs: z.number().exactOptional(),
+  submittedBy: z
+    .strictObject({ id: z.string().max(64), sinceMs: z.number() })
+    .readonly()
+    .exactOptional(),
+  cursor: z.string().max(512).exactOptional(),
+  limit: z.int().min(1).max(500),
+});
+
+/** One call to `POST /board`; the TaskBoard port as JSON. */
+export const BoardCall = z.discriminatedUnion('op', [
+  z.strictObject({
+    op: z.literal('append'),
+    uid: TaskId,
+    version: z.int().positive(),
+    event: TaskEvent,
+    durability: z.enum(['committed', 'buffered']).optional(),
+  }),
+  z.strictObject({ op: z.literal('read'), uid: TaskId }),
+  z.strictObject({
+    op: z.literal('list'),
+    queue: QueueId,
+    nowMs: z.number(),
+    limit: z.int().min(1).max(100),
+  }),
+  z.strictObject({ op: z.literal('find'), query: Query }),
+  z.strictObject({ op: z.literal('resolve'), taskRef: z.string().min(1).max(200) }),
+  z.strictObject({ op: z.literal('beat'), uid: TaskId, version: z.int().positive() }),
+  z.strictObject({ op: z.literal('depths') }),
+]);
+export type BoardCall = z.infer<typeof BoardCall>;
+
+/** A log on the wire; the reader folds it itself, so that no state travels unparsed. */
+export const WireLog = z.strictObject({
+  uid: TaskId,
+  events: z.array(TaskEvent).min(1),
+  beats: z.strictObject({ version: z.int().positive(), count: z.int().min(0) }).optional(),
+  ref: z.strictObject({ boardTaskId: z.string(), url: z.string().optional() }).optional(),
+});
+export type WireLog = z.infer<typeof WireLog>;
+
+export const BoardAnswers = {
+  append: z.enum(['appended', 'conflict', 'unknown']),
+  read: WireLog.nullable(),
+  list: z.array(TaskId),
+  find: z.strictObject({
+    logs: z.array(WireLog),
+    cursor: z.string().optional(),
+    total: z.int().min(0),
+  }),
+  resolve: TaskId.nullable(),
+  beat: z.null(),
+  depths: z.array(
+    z.strictObject({ queue: QueueId, phase: Phase, count: z.int(), oldestAtMs: z.number() }),
+  ),
+} as const;
+
+/** Refusals of `POST /board`, as its problem body says them. */
+export const BoardProblem = z.looseObject({ code: z.string(), message: z.string() });
