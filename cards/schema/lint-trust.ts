@@ -9,6 +9,7 @@ export function lintTrust(card: Card): readonly Finding[] {
   const confined = card.trust === 'sandboxed' || card.trust === 'untrusted';
   return [
     ...(confined ? lintConfined(card) : lintEffects(card)),
+    ...lintId(card),
     ...lintHuman(card),
     ...lintKey(card),
     ...lintAdmit(card),
@@ -43,6 +44,15 @@ function lintEffects({ effects, runtime }: Card): readonly Finding[] {
   return [
     warning('EFFECTS_EXTERNAL', ['effects'], message, 'Set effects: none, workspace, external.'),
   ];
+}
+
+/** Words that mean something else where an agent may be named: targets, admit lists, banks. */
+const reserved = ['auto', 'human', 'trusted', 'sandboxed', 'untrusted', 'shared', 'mesh'];
+
+function lintId({ id }: Card): readonly Finding[] {
+  if (!reserved.includes(id)) return [];
+  const message = `"${id}" has a meaning of its own in targets and lists.`;
+  return [fault('RESERVED_ID', ['id'], message, 'Choose another id.')];
 }
 
 function lintHuman({ runtime, trust }: Card): readonly Finding[] {

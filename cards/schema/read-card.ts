@@ -13,7 +13,7 @@ export interface CardReading {
   readonly claimedId?: string;
   readonly problems: readonly CardProblem[];
   /** Gives a finding of a later rule its place in this file. */
-  place(finding: Finding): CardProblem;
+  readonly place: (finding: Finding) => CardProblem;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   type Node,
   parseDocument,
   visit,
-  YAMLParseError,
+  type YAMLError,
 } from 'yaml';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import type { CardProblem, Finding, PathStep } from './card-problem.ts';
@@ -20,7 +20,7 @@ export const cardFileBytes = 256 * 1024;
 export interface YamlSource {
   readonly value: unknown;
   /** A finding with the line and column of its field, or of the nearest field above it. */
-  place(finding: Finding): CardProblem;
+  readonly place: (finding: Finding) => CardProblem;
 }
 
 export type YamlReading =
@@ -100,7 +100,7 @@ function tabs(text: string): readonly number[] {
   return first < 0 ? [] : [first];
 }
 
-function toRefusal(error: YAMLParseError): Pick<CardProblem, 'path' | 'code' | 'message' | 'fix'> {
+function toRefusal(error: YAMLError): Pick<CardProblem, 'path' | 'code' | 'message' | 'fix'> {
   const message = `${error.message.split('\n')[0]?.replace(/:$/, '') ?? error.code}.`;
   if (error.code === 'DUPLICATE_KEY')
     return { path: '', code: 'DUPLICATE_KEY', message, fix: 'Keep one of the two.' };
@@ -123,19 +123,17 @@ function references(document: Document.Parsed): { offset: number; what: string }
         found.push({ offset: key.range?.[0] ?? 0, what: 'The key __proto__' });
     },
     Node: (_key, node) => {
+      const { anchor, tag } = node as { anchor?: string; tag?: string };
       const offset = node.range?.[0] ?? 0;
-      if ('anchor' in node && node.anchor !== undefined) found.push({ offset, what: 'An anchor' });
-      if ('tag' in node && node.tag !== undefined && hasWrittenTag(node))
-        found.push({ offset, what: 'A tag' });
+      if (anchor) found.push({ offset, what: 'An anchor' });
+      if (tag && !plainTag.test(tag)) found.push({ offset, what: 'A tag' });
     },
   });
   return found;
 }
 
 /** The parser fills `tag` in for plain nodes too, with the core schema's own names. */
-function hasWrittenTag(node: { tag?: string }): boolean {
-  return !/^tag:yaml\.org,2002:(map|seq|str|int|float|bool|null)$/.test(node.tag ?? '');
-}
+const plainTag = /^tag:yaml\.org,2002:(map|seq|str|int|float|bool|null)$/;
 
 function referenceRefused(what: string) {
   return {

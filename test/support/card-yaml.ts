@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 export function cardFields(
   change: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  const fields = { ...sound, ...change };
+  const fields: Record<string, unknown> = { ...sound, ...change };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

@@ -14,13 +14,10 @@ function linksInLine(text) {
     ),
   ];
   const definition = /^ {0,3}\[(?!\^)[^\]]+\]:\s*(?:<([^<>]*)>|(\S+))/.exec(text);
-  const rest = text.replaceAll(/\]\([^)]*\)+/g, ' ');
-  const bare =
-    definition === null
-      ? [...rest.matchAll(/https?:\/\/[^\s<>"'`|\])}]+/g)].map(([url]) =>
-          url.replace(/[.,;:!?]+$/, ''),
-        )
-      : [];
+  const angles = [...text.matchAll(/(?<!\()<(https?:\/\/[^\s<>]+)>/g)].map(([, url]) => url);
+  const rest = text.replaceAll(/\]\([^)]*\)+|<https?:[^>]*>/g, ' ');
+  const words = definition === null ? [...rest.matchAll(/https?:\/\/[^\s<>"'`|\])}]+/g)] : [];
+  const bare = [...angles, ...words.map(([url]) => url.replace(/[.,;:!?]+$/, ''))];
   return [
     ...inline.map(([, angle, plain]) => angle ?? plain),
     ...(definition ? [definition[1] ?? definition[2]] : []),

@@ -157,10 +157,10 @@ async function marksOf(git) {
       throw error;
     },
   );
-  const files = [...text.matchAll(/HEAD:([^\u0000]+)\u0000(\d+)\n/g)].map(([, file, count]) => ({
-    file,
-    count: Number(count),
-  }));
+  const files = text.split('\n').flatMap((line) => {
+    const [name, count] = line.split('\u0000');
+    return count === undefined ? [] : [{ file: name.slice('HEAD:'.length), count: Number(count) }];
+  });
   return files.sort((one, other) => other.count - one.count);
 }
 
