@@ -1,0 +1,35 @@
+import { busy, failureOf } from './sqlite-failure.ts';
+import type { SqliteModule } from './sqlite-module.ts';
+
+/** A lock that the kernel frees when its process dies, however it dies. */
+export interface OsLock {
+  release(): void;
+}
+
+/**
+ * Locks the file at `path` by an open `BEGIN EXCLUSIVE` on it: a small SQLite file of its own, with a
+ * rollback journal and nothing in it. Undefined when another process (or another lock of this one) has
+ * it for longer than `waitMs`. Nobody may open such a file by other means in this process: closing any
+ * descriptor of it would drop the lock (POSIX).
+ * @throws for a path that cannot be opened or written
+ */
+export function lockFile(
+  { DatabaseSync }: SqliteModule,
+  path: string,
+  waitMs: number,
+): OsLock | undefined {
+  const db = new DatabaseSync(path, { timeout: waitMs });
+  try {
+    // No prepared statement anywhere: one that is left over would keep a closed file open.
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (failureOf(error).code === busy) return undefined;
+    throw error;
+  }
+  return {
+    release() {
+      db.close();
+    },
+  };
+}

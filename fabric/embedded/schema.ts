@@ -1,0 +1,88 @@
+/** Layout of the log; a file with a greater one was written by a newer release. */
+export const schemaVersion = 1;
+
+/** `PRAGMA application_id` of our files: "mesh" in ASCII, so that another program's file is refused. */
+export const applicationId = 0x6d657368;
+
+/** A log's slots lie together: slot = number × this + version (`limits.versions` is far below). */
+export const slotsPerLog = 1024;
+
+/** What is true: the logs and the journal. Nothing here is ever updated. */
+export const logTables = `
+CREATE TABLE IF NOT EXISTS logs (
+  number INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE IF NOT EXISTS events (
+  slot INTEGER PRIMARY KEY,
+  event TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS frames (
+  uid TEXT NOT NULL,
+  incarnation TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  frame TEXT NOT NULL,
+  PRIMARY KEY (uid, incarnation, sequence)
+) STRICT, WITHOUT ROWID;
+`;
+
+/**
+ * What is derived: one row a task, made from the fold of its log, and whom it concerns. `stage` is 0
+ * for a task that can be claimed now, 1 for one whose `not_before` lies ahead, else null; the partial
+ * index over 0 is the head of each queue, so a claim costs the same however many tasks wait.
+ */
+export const indexTables = `
+CREATE TABLE IF NOT EXISTS tasks (
+  number INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL,
+  context TEXT NOT NULL,
+  queue TEXT NOT NULL,
+  agent TEXT,
+  parent TEXT,
+  submitter TEXT NOT NULL,
+  submitted_at INTEGER NOT NULL,
+  deadline INTEGER,
+  phase TEXT NOT NULL,
+  phase_at INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  stage INTEGER,
+  not_before INTEGER NOT NULL,
+  leased INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS tasks_head ON tasks (queue, rank, submitted_at, number) WHERE stage = 0;
+CREATE INDEX IF NOT EXISTS tasks_held ON tasks (queue, not_before) WHERE stage = 1;
+CREATE INDEX IF NOT EXISTS tasks_recent ON tasks (phase_at DESC, uid);
+CREATE INDEX IF NOT EXISTS tasks_phase ON tasks (phase, queue, submitted_at);
+CREATE INDEX IF NOT EXISTS tasks_context ON tasks (context);
+CREATE INDEX IF NOT EXISTS tasks_agent ON tasks (agent) WHERE agent IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tasks_parent ON tasks (parent) WHERE parent IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tasks_submitter ON tasks (submitter, submitted_at);
+CREATE INDEX IF NOT EXISTS tasks_deadline ON tasks (deadline) WHERE deadline IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tasks_leased ON tasks (phase_at) WHERE leased = 1;
+CREATE TABLE IF NOT EXISTS concerned (
+  principal TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (principal, number)
+) STRICT, WITHOUT ROWID;
+`;
+
+/** Every statement that writes, by the name the two threads know it under. */
+export const writeStatements = {
+  log: 'INSERT INTO logs (number, uid) VALUES (?, ?)',
+  event: 'INSERT INTO events (slot, event) VALUES (?, ?)',
+  frame:
+    'INSERT OR IGNORE INTO frames (uid, incarnation, sequence, at_ms, frame) VALUES (?, ?, ?, ?, ?)',
+  task:
+    'INSERT OR REPLACE INTO tasks (number, uid, context, queue, agent, parent, submitter, submitted_at, ' +
+    'deadline, phase, phase_at, rank, stage, not_before, leased, ended_at) ' +
+    'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  moved:
+    'UPDATE tasks SET phase = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, leased = ?, ' +
+    'ended_at = ? WHERE number = ?',
+  concerns: 'INSERT OR IGNORE INTO concerned (principal, number) VALUES (?, ?)',
+  concernsNoMore: 'DELETE FROM concerned WHERE principal = ? AND number = ?',
+  forgetConcerned: 'DELETE FROM concerned WHERE number = ?',
+} as const;
+export type WriteName = keyof typeof writeStatements;

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { InvalidValueError } from '../domain/errors.ts';
+import { TaskId } from '../domain/ids.ts';
+import type { TaskQuery } from '../ports/task-board.ts';
+import type { GroupLine } from './group-line.ts';
+import type { SqliteValue } from './sqlite-module.ts';
+
+/** From so many matches on, walking by age finds a page sooner than sorting all matches does. */
+const manyMatches = 1_000;
+const mostPerPage = 500;
+
+interface Terms {
+  readonly sql: string[];
+  readonly values: SqliteValue[];
+}
+
+/** Ids of one page, newest phase change first, task id as tie-break. */
+export interface FoundIds {
+  readonly uids: readonly TaskId[];
+  readonly cursor?: string;
+  readonly total: number;
+}
+
+const CountRow = z.looseObject({ total: z.int() });
+const HitRow = z.looseObject({ uid: TaskId, phase_at: z.int() });
+
+/** @throws InvalidValueError for a limit outside 1..500 or a cursor that is none of ours */
+export async function searchTasks(line: GroupLine, query: TaskQuery): Promise<FoundIds> {
+  const { limit } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > mostPerPage) {
+    throw new InvalidValueError(
+      `A page of ${limit} tasks was asked for; ask for 1 to ${mostPerPage}.`,
+      'limit',
+    );
+  }
+  const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+  const total = await countTasks(line, query);
+  if (total === 0) return { uids: [], total };
+  const terms = termsOf(query, total > manyMatches);
+  if (after) {
+    terms.sql.push('phase_at <= ? AND (phase_at < ? OR uid > ?)');
+    terms.values.push(after.phaseAtMs, after.phaseAtMs, after.uid);
+  }
+  const from = total > manyMatches ? 'tasks INDEXED BY tasks_recent' : 'tasks';
+  const rows = await line.read(
+    `SELECT uid, phase_at FROM ${from}${where(terms)} ORDER BY phase_at DESC, uid LIMIT ?`,
+    ...terms.values,
+    limit + 1,
+  );
+  const hits = rows.map((row) => HitRow.parse(row));
+  const last = hits.length > limit ? hits[limit - 1] : undefined;
+  return {
+    uids: hits.slice(0, limit).map(({ uid }) => uid),
+    ...(last ? { cursor: cursorAfter(last.phase_at, last.uid) } : {}),
+    total,
+  };
+}
+
+async function countTasks(line: GroupLine, query: TaskQuery): Promise<number> {
+  const terms = termsOf(query, false);
+  const [row] = await line.read(
+    `SELECT count(*) AS total FROM tasks${where(terms)}`,
+    ...terms.values,
+  );
+  return CountRow.parse(row).total;
+}
+
+const where = ({ sql }: Terms): string => (sql.length === 0 ? '' : ` WHERE ${sql.join(' AND ')}`);
+
+/** @param probing whom a task concerns is looked up task by task, not listed first */
+function termsOf(query: TaskQuery, probing: boolean): Terms {
+  const terms: Terms = { sql: [], values: [] };
+  const need = (sql: string, value: SqliteValue | undefined) => {
+    if (value === undefined) return;
+    terms.sql.push(sql);
+    terms.values.push(value);
+  };
+  need(
+    probing
+      ? 'EXISTS (SELECT 1 FROM concerned WHERE principal = ? AND concerned.number = tasks.number)'
+      : 'number IN (SELECT number FROM concerned WHERE principal = ?)',
+    query.principal,
+  );
+  need('context = ?', query.contextId);
+  need('agent = ?', query.agentId);
+  need('queue = ?', query.queue);
+  need('parent = ?', query.parent);
+  need('deadline <= ?', query.dueBeforeMs);
+  need('phase_at >= ?', query.changedSinceMs);
+  need('submitter = ?', query.submittedBy?.id);
+  need('submitted_at >= ?', query.submittedBy?.sinceMs);
+  if (query.leasesOnly) terms.sql.push('leased = 1');
+  if (query.phases) {
+    terms.sql.push(`phase IN (${query.phases.map(() => '?').join(', ')})`);
+    terms.values.push(...query.phases);
+  }
+  return terms;
+}
+
+const Cursor = z.tuple([z.int().min(0), TaskId]);
+
+function cursorAfter(phaseAtMs: number, uid: TaskId): string {
+  return Buffer.from(JSON.stringify([phaseAtMs, uid])).toString('base64url');
+}
+
+function parseCursor(cursor: string): { phaseAtMs: number; uid: TaskId } {
+  try {
+    const text = Buffer.from(cursor, 'base64url').toString();
+    const [phaseAtMs, uid] = Cursor.parse(JSON.parse(text));
+    return { phaseAtMs, uid };
+  } catch (cause) {
+    throw new InvalidValueError(
+      'The cursor is none that a page of tasks ended with. Start again without one.',
+      'cursor',
+      { cause },
+    );
+  }
+}
