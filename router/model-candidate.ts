@@ -11,6 +11,8 @@ interface Routable {
   /** Model agents that this agent may have called for money. Empty: none, the default. */
   readonly optInMetered: readonly string[];
   readonly hours?: WorkingHours;
+  /** On demand, and nothing has woken it. */
+  readonly asleep?: boolean;
 }
 
 /** A model agent: what the gateway serves under one name. */
