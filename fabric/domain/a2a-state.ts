@@ -63,8 +63,9 @@ export function a2aViewOf(state: TaskState, viewerMayVerify = false): A2aView {
     case 'dead-letter':
       return { state: 'FAILED', phase, reason: 'dead-letter' };
     case 'canceled':
+      return { state: 'CANCELED', phase };
     case 'split':
-      return { state: 'CANCELED', phase, ...(phase === 'split' && { reason: 'split' }) };
+      return { state: 'REJECTED', phase, reason: 'split' };
     case 'rejected':
       return { state: 'REJECTED', phase, ...(state.failure && { reason: state.failure }) };
     case 'archived':

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentId, DecisionId, Fence, PrincipalId, QueueId, TaskId } from './ids.ts';
 import { limits } from './limits.ts';
 import { Outcome, Priority, Question, Score, Selection, TaskDefinition } from './task.ts';
+import { Effects } from './trust.ts';
 
 /** Who an event is from; `fabric` and `keeper` act by rule and never judge. */
 export const Author = z.strictObject({
@@ -39,7 +40,13 @@ export const TaskEvent = z.discriminatedUnion('kind', [
     deadlineAtMs: z.int().positive().nullable().optional(),
     notBeforeAtMs: z.int().positive().nullable().optional(),
   }),
-  event('routed', { agentId: AgentId, queue: QueueId, selection: Selection.optional() }),
+  event('routed', {
+    agentId: AgentId,
+    queue: QueueId,
+    selection: Selection.optional(),
+    /** What the chosen agent may do; the task's own become the wider of both. */
+    effects: Effects.optional(),
+  }),
   event('paused', {}),
   event('resumed', {}),
   event('claimed', {

@@ -18,10 +18,7 @@ export class BrokenLogError extends Error {
  * events, so that a longer log need not be folded anew.
  * @throws BrokenLogError where an event does not apply
  */
-export function fold(
-  events: readonly TaskEvent[],
-  from: TaskState | undefined = undefined,
-): TaskState | undefined {
+export function fold(events: readonly TaskEvent[], from?: TaskState): TaskState | undefined {
   let state = from;
   for (const event of events) {
     const next = transition(state, event);

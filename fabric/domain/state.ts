@@ -73,7 +73,7 @@ export interface TaskState {
   readonly attempts: number;
   /** Agent of the last started event: "own work in progress" in the order of taking. */
   readonly lastStartedBy?: PrincipalId;
-  /** Whether it was ever working: the A2A projection never falls back to SUBMITTED. */
+  /** Whether it was ever claimed, so shown as WORKING: the A2A projection never falls back to SUBMITTED. */
   readonly everWorked: boolean;
   readonly claim?: Claim;
   readonly question?: Question;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ContextRef } from './context-ref.ts';
-import { AgentId, ContextId, DecisionId, Fence, PrincipalId, QueueId, TaskId } from './ids.ts';
+import { AgentId, ContextId, DecisionId, PrincipalId, QueueId, TaskId, type Fence } from './ids.ts';
 import { limits } from './limits.ts';
 import { CostClass, Effects, Tier, TrustClass, VerificationPolicy } from './trust.ts';
 

@@ -28,7 +28,10 @@ export async function answerQuestion(deps: QueueDeps, answer: Answer): Promise<T
   const state = await change(deps, uid, (log) => {
     if (!maySee(log.state, principal)) throw unknownTask(uid);
     const given = log.state.decisions.find((decision) => decision.decisionId === decisionId);
-    if (given) return sameAnswerOrRefuse(given, answer);
+    if (given) {
+      requireSameAnswer(given, answer);
+      return undefined;
+    }
     return eventOf(deps, authorOf(principal), 'answered', {
       decisionId,
       value: answer.value,
@@ -40,8 +43,8 @@ export async function answerQuestion(deps: QueueDeps, answer: Answer): Promise<T
   return widened ? escalate(deps, answer, state) : state;
 }
 
-function sameAnswerOrRefuse(given: Decision, { principal, value }: Answer): undefined {
-  if (given.value === value && given.by === principal.id) return undefined;
+function requireSameAnswer(given: Decision, { principal, value }: Answer): void {
+  if (given.value === value && given.by === principal.id) return;
   throw new MeshError(
     'STALE_DECISION',
     `Question ${given.decisionId} was answered "${given.value}" by ${given.by} before; an answer is not changed.`,

@@ -4,7 +4,7 @@ import type { TaskId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
 import { transition } from '../domain/transition.ts';
 import type { Durability, TaskLog } from '../ports/task-board.ts';
-import type { QueueDeps } from './deps.ts';
+import type { LogWriterDeps, QueueDeps } from './deps.ts';
 import { RefusedError, unknownTask } from './refusals.ts';
 
 type Body<K extends TaskEventKind> = Omit<EventOf<K>, 'kind' | 'by' | 'atMs' | 'token'>;
@@ -36,7 +36,7 @@ export interface ChangeOptions {
  * @throws MeshError `NOT_FOUND` for an unknown uid, `FABRIC_DOWN` when the board can't be reached
  */
 export async function change(
-  deps: QueueDeps,
+  deps: LogWriterDeps,
   uid: TaskId,
   decide: (log: TaskLog) => TaskEvent | undefined,
   { durability = 'committed' }: ChangeOptions = {},
@@ -63,7 +63,7 @@ export async function change(
  * reading (`DESIGN.md` 5.2); it is never acted on.
  */
 export async function appended(
-  deps: QueueDeps,
+  deps: LogWriterDeps,
   uid: TaskId,
   version: number,
   event: TaskEvent,
@@ -83,7 +83,7 @@ export async function appended(
 }
 
 /** One log line a transition. */
-function report(deps: QueueDeps, before: TaskState, after: TaskState, event: TaskEvent): void {
+function report(deps: LogWriterDeps, before: TaskState, after: TaskState, event: TaskEvent): void {
   if (event.kind === 'receipted' || event.kind === 'noted') return;
   deps.log.info(`task.${event.kind}`, {
     taskId: after.taskId,

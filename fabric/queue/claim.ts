@@ -5,7 +5,7 @@ import { transition } from '../domain/transition.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
 import type { Durability } from '../ports/task-board.ts';
 import { appended, change, eventOf } from './change.ts';
-import type { QueueDeps } from './deps.ts';
+import type { LogWriterDeps } from './deps.ts';
 
 /** A task that this process holds; `fence` is the version of its claim. */
 export interface Held {
@@ -32,7 +32,7 @@ export interface ClaimOptions {
  * faster: go on with another. The slot decides, not what `list` said.
  */
 export async function claimTask(
-  deps: QueueDeps,
+  deps: LogWriterDeps,
   uid: TaskId,
   { policy, incarnation, startNow = false, durability = 'committed' }: ClaimOptions,
 ): Promise<Held | undefined> {
@@ -63,18 +63,26 @@ export async function claimTask(
 }
 
 /**
- * Counts the attempt before anything is spawned.
+ * Counts the attempt before anything is spawned. Where a person took the claim back before it began, it
+ * obeys instead: then the state it gives back holds no claim.
  * @throws RefusedError `LEASE_LOST` when it was taken over meanwhile
  */
-export async function startRun(deps: QueueDeps, held: Held): Promise<Held> {
+export async function startRun(deps: LogWriterDeps, held: Held): Promise<Held> {
+  const { by, fence } = held;
   const state = await change(deps, held.uid, (log) =>
-    eventOf(deps, held.by, 'started', { fence: held.fence, attempt: log.state.attempts + 1 }),
+    log.state.revokeTo === undefined
+      ? eventOf(deps, by, 'started', { fence, attempt: log.state.attempts + 1 })
+      : eventOf(deps, by, 'revoked', { fence }),
   );
   return { ...held, state };
 }
 
 /** Hands a claim back; a run that had started gives its attempt back (external: a person looks). */
-export async function releaseTask(deps: QueueDeps, held: Held, reason: string): Promise<TaskState> {
+export async function releaseTask(
+  deps: LogWriterDeps,
+  held: Held,
+  reason: string,
+): Promise<TaskState> {
   return change(deps, held.uid, () =>
     eventOf(deps, held.by, 'released', { fence: held.fence, reason }),
   );

@@ -16,3 +16,6 @@ export interface QueueDeps {
   /** Same on every host of the mesh: task ids are made with it. */
   readonly meshSecret: string;
 }
+
+/** The part of it that appending to a task's log takes; a command outside the mesh has no more. */
+export type LogWriterDeps = Pick<QueueDeps, 'board' | 'clock' | 'random' | 'log'>;

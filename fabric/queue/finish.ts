@@ -1,24 +1,49 @@
 import type { PrincipalId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { TaskEvent } from '../domain/events.ts';
+import { TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
 import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
 import type { AskedByRun, RunEnd } from '../ports/run-task.ts';
 import { change, eventOf } from './change.ts';
 import type { Held } from './claim.ts';
-import type { QueueDeps } from './deps.ts';
+import type { LogWriterDeps, QueueDeps } from './deps.ts';
 
 /**
  * Puts a run's end on record: the first thing that happens after a run. A run that was overtaken
  * learns it here and nothing of it is kept.
  * @throws RefusedError `LEASE_LOST` when the claim is not ours any more
  */
-export async function finishRun(deps: QueueDeps, held: Held, end: RunEnd): Promise<TaskState> {
-  return change(deps, held.uid, ({ state }) => endEvent(deps, held, state, end));
+export async function finishRun(deps: LogWriterDeps, held: Held, end: RunEnd): Promise<TaskState> {
+  return change(deps, held.uid, ({ state, events }) =>
+    isOnRecord(events, held) ? undefined : keepable(deps, held, endEvent(deps, held, state, end)),
+  );
 }
 
-function endEvent(deps: QueueDeps, held: Held, state: TaskState, end: RunEnd): TaskEvent {
+/** This very claim was ended by its holder before: an earlier try whose answer was lost got through. */
+function isOnRecord(events: readonly TaskEvent[], { fence, by }: Held): boolean {
+  return events
+    .slice(fence)
+    .some(
+      (event) =>
+        'fence' in event &&
+        event.fence === fence &&
+        event.kind !== 'started' &&
+        event.by.id === by.id &&
+        event.by.role === by.role,
+    );
+}
+
+/** A result of a form or size that no log takes says nothing sure about what the run did. */
+function keepable(deps: QueueDeps, { by, fence }: Held, event: TaskEvent): TaskEvent {
+  const parsed = TaskEvent.safeParse(event);
+  if (parsed.success) return event;
+  const [issue] = parsed.error.issues;
+  const reason = `its result can't be kept: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
+  return eventOf(deps, by, 'uncertain', { fence, reason: short(reason) });
+}
+
+function endEvent(deps: LogWriterDeps, held: Held, state: TaskState, end: RunEnd): TaskEvent {
   const { by, fence } = held;
   // A cancel or a take-back that came first decides, whatever the run was about to say.
   if (end.kind !== 'done' && state.cancelRequested) return eventOf(deps, by, 'canceled', { fence });
@@ -38,8 +63,12 @@ function endEvent(deps: QueueDeps, held: Held, state: TaskState, end: RunEnd): T
         reason: short(end.reason),
         ...(end.untilMs === undefined ? {} : { untilMs: Math.ceil(end.untilMs) }),
       });
-    case 'deferred':
-      return eventOf(deps, by, 'deferred', { fence, wakeAtMs: end.wakeAtMs });
+    case 'deferred': {
+      const deferred = eventOf(deps, by, 'deferred', { fence, wakeAtMs: Math.ceil(end.wakeAtMs) });
+      // A wake time that is over would be an immediate rerun; a person looks instead.
+      if (deferred.wakeAtMs > deferred.atMs) return deferred;
+      return eventOf(deps, by, 'uncertain', { fence, reason: 'it asked to be woken in the past' });
+    }
     case 'awaited':
       return eventOf(deps, by, 'awaited', { fence, eventId: end.eventId });
     case 'uncertain':

@@ -38,21 +38,26 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     if (state?.claim?.fence !== held.fence) lose('overtaken');
     else if (state.cancelRequested || state.revokeTo) run.abort('told to stop');
   };
+  const isOver = () => stopped.signal.aborted || loss !== undefined;
   const unwatch = board.watch((uid, state) => {
     if (uid === held.uid) look(state);
   });
 
-  const beat = async () => {
+  /** Looks at both clocks; a gap of a whole lease since the last look means that others gave it up. */
+  const wasAsleep = (): boolean => {
     const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const asleepMs = Math.max(now.wallMs - last.wallMs, now.monotonicMs - last.monotonicMs);
     last = now;
-    if (asleepMs >= held.leaseMs) {
-      lose('paused');
-      return;
-    }
+    if (asleepMs >= held.leaseMs) lose('paused');
+    return asleepMs >= held.leaseMs;
+  };
+  const beat = async () => {
+    if (wasAsleep()) return;
     try {
       await board.beat(held.uid, held.fence);
       look((await board.read(held.uid))?.state);
+      // A pause may have fallen between the question and its answer.
+      if (wasAsleep()) return;
       lastAnswerMs = clock.monotonicMs();
     } catch (error) {
       log.debug('lease.no-answer', { taskId: held.uid, reason: reasonOf(error) });
@@ -60,9 +65,14 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     }
   };
   void (async () => {
-    while (!stopped.signal.aborted && loss === undefined) {
-      await clock.sleep(held.leaseMs / 3, stopped.signal);
-      if (!stopped.signal.aborted) await beat();
+    // The first beat is due a third of the lease after the claim, not after the start of the run.
+    const used = clock.monotonicMs() - held.claimedMonotonicMs;
+    let waitMs = Math.max(0, held.leaseMs / 3 - used);
+    const isOver = () => stopped.signal.aborted || loss !== undefined;
+    while (!isOver()) {
+      await clock.sleep(waitMs, stopped.signal);
+      if (!isOver()) await beat();
+      waitMs = held.leaseMs / 3;
     }
   })();
 

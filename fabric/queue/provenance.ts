@@ -26,8 +26,10 @@ export async function provenanceOf(
   const { principal } = request;
   const parent = await parentOf(deps, request);
   const interlocutor = interlocutorOf(principal, parent);
-  const ancestors = parent ? ancestorsBelow(parent) : [];
-  const depth = parent ? parent.task.provenance.depth + 1 : 0;
+  const beside = standsBeside(request);
+  const above = parent?.task.provenance;
+  const ancestors = parent ? (beside ? (above?.ancestors ?? []) : ancestorsBelow(parent)) : [];
+  const depth = above ? above.depth + (beside ? 0 : 1) : 0;
   if (depth > limits.ancestryDepth) {
     throw new MeshError(
       'DEPTH_EXCEEDED',
@@ -62,6 +64,15 @@ async function parentOf(
   if (log === undefined) throw unknownTask(uid);
   if (principal.run === undefined && !maySee(log.state, principal)) throw unknownTask(uid);
   return log.state;
+}
+
+/**
+ * What follows an ended task stands beside it: the same agent may do a rework, and the tenth rework is
+ * no deeper than the first. A run's own submits are always below its task, whatever they say.
+ */
+function standsBeside({ principal, relation }: SubmitRequest): boolean {
+  if (principal.run !== undefined) return false;
+  return relation === 'rework' || relation === 'escalation' || relation === 'split';
 }
 
 /** The human it is done for: a person for itself; an agent's run for whom its task is done. */
@@ -111,7 +122,10 @@ export async function checkCreationQuota(deps: QueueDeps, principal: Principal):
   if (principal.role === 'human') return;
   const most = deps.directory.agent(principal.id)?.createdPerHour ?? limits.createdPerHour;
   const sinceMs = deps.clock.nowMs() - hourMs;
-  const recent = await deps.board.find({ submittedBy: { id: principal.id, sinceMs }, limit: most });
+  const recent = await deps.board.find({
+    submittedBy: { id: principal.id, sinceMs },
+    limit: Math.min(500, Math.max(1, most)),
+  });
   if (recent.total < most) return;
   const oldestAtMs = Math.min(...recent.states.map((state) => state.submittedAtMs));
   throw new MeshError(

@@ -12,8 +12,8 @@ export interface RunHeldOptions {
   readonly policy: AgentPolicy;
   readonly runTask: RunTask;
   readonly interactive: boolean;
-  onChunk?(text: string): void;
-  onProgress?(text: string): void;
+  readonly onChunk?: (text: string) => void;
+  readonly onProgress?: (text: string) => void;
   /** The process is stopping: the run is told to stop and handed back. */
   readonly stopping: AbortSignal;
 }
@@ -35,6 +35,11 @@ export async function runHeld(
     ? claimed
     : await orLost(deps, claimed, startRun(deps, claimed));
   if (held === undefined) return undefined;
+  if (held.state.claim?.fence !== held.fence) return held.state;
+  // Once more right before the spawn: putting the start on record may have taken its time.
+  if (!hasSpawnMargin(deps, held)) {
+    return orLost(deps, held, releaseTask(deps, held, 'its lease was nearly over'));
+  }
   const lease = keepLease(deps, held);
   const ended = new AbortController();
   const timeout = timeoutSignal(deps, options.policy.runTimeoutMs, ended.signal);
@@ -42,7 +47,10 @@ export async function runHeld(
   try {
     const end = await endOf(deps, held, options, signal);
     const loss = lease.loss();
-    if (loss) return discarded(deps, held, loss);
+    if (loss) {
+      reportDiscarded(deps, held, loss);
+      return undefined;
+    }
     return await orLost(deps, held, finishWhenReachable(deps, held, told(end, timeout, options)));
   } finally {
     ended.abort();
@@ -128,11 +136,11 @@ async function orLost<T>(deps: QueueDeps, held: Held, work: Promise<T>): Promise
       // Another event came first (a cancel, a take-back, an expiry): the log decides, not this run.
       if (!(error instanceof MeshError) || error.code !== 'BAD_TRANSITION') throw error;
     }
-    return discarded(deps, held, 'overtaken');
+    reportDiscarded(deps, held, 'overtaken');
+    return undefined;
   }
 }
 
-function discarded(deps: QueueDeps, held: Held, loss: LeaseLoss): undefined {
-  deps.log.warn('run.discarded', { taskId: held.uid, fence: held.fence, reason: loss });
-  return undefined;
+function reportDiscarded({ log }: QueueDeps, held: Held, loss: LeaseLoss): void {
+  log.warn('run.discarded', { taskId: held.uid, fence: held.fence, reason: loss });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MeshError } from '../domain/errors.ts';
+import { BoardUnavailableError, MeshError } from '../domain/errors.ts';
 import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { authorOf, type Principal } from '../domain/principal.ts';
@@ -59,7 +59,7 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   const uid = taskIdOf(deps, request);
   const digest = digestOf(request);
   const before = await deps.board.read(uid);
-  if (before) return { state: sameOrRefuse(before.state, digest), created: false };
+  if (before) return resubmitted(deps, before.state, digest);
 
   const policy = policyFor(deps, request.target);
   checkInline(request);
@@ -73,7 +73,10 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   });
   if (!(await appended(deps, uid, 1, event, request.durability))) {
     const winner = await deps.board.read(uid);
-    if (winner) return { state: sameOrRefuse(winner.state, digest), created: false };
+    if (winner) return resubmitted(deps, winner.state, digest);
+    throw new BoardUnavailableError(
+      `The board keeps the first event of task ${uid} taken and shows no task. Submit it again.`,
+    );
   }
   const state = fold([event]);
   if (state === undefined) throw new Error('a submitted event always makes a state');
@@ -105,6 +108,13 @@ function targetKey(target: Target): string {
 function digestOf(request: SubmitRequest): string {
   const said = [request.intent, request.parts, request.acceptance, request.contextRefs];
   return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+/** The same submit again: its task as it is, with the question that a death in between left unasked. */
+async function resubmitted(deps: QueueDeps, before: TaskState, digest: string): Promise<Submitted> {
+  const state = sameOrRefuse(before, digest);
+  const isNew = state.version === 1 && state.phase === 'submitted';
+  return { state: isNew ? await askForScore(deps, state) : state, created: false };
 }
 
 function sameOrRefuse(state: TaskState, digest: string): TaskState {
@@ -193,19 +203,26 @@ function responsibleFor(deps: QueueDeps, policy: AgentPolicy): TaskDefinition['r
 function startOf(deps: QueueDeps, task: TaskDefinition, policy: AgentPolicy) {
   const ownProject = deps.directory.agent(task.provenance.submitter)?.queue === policy.queue;
   if (task.tainted) return ownProject ? 'submitted' : 'suggested';
-  if (!task.admitted) return 'submitted';
+  if (!task.admitted || needsScore(task)) return 'submitted';
   const later = task.notBeforeAtMs !== undefined && task.notBeforeAtMs > deps.clock.nowMs();
   return later ? 'scheduled' : 'ready';
 }
 
-/** Where the tier would come from the score, an unrated task asks for one; never a cheap run. */
-async function askForScore(deps: QueueDeps, state: TaskState): Promise<TaskState> {
-  const { target, selection } = state.task;
+/** Whether its tier would come from a score that nobody has given. */
+function needsScore({ target, selection, score }: TaskDefinition): boolean {
   const tierKnown =
     target.kind === 'agent' ||
     selection?.tier !== undefined ||
     (target.kind === 'constraints' && target.need.tier !== undefined);
-  if (tierKnown || state.score !== 0 || state.phase === 'suggested') return state;
+  return !tierKnown && score === 0;
+}
+
+/**
+ * Where the tier would come from the score, an unrated task asks for one; never a cheap run. It waits in
+ * `submitted` meanwhile, so that no worker takes it before the question is on record.
+ */
+async function askForScore(deps: QueueDeps, state: TaskState): Promise<TaskState> {
+  if (!needsScore(state.task) || state.phase === 'suggested') return state;
   const question: Question = {
     decisionId: decisionIdFor(state),
     kind: 'rating',

@@ -1,5 +1,6 @@
 import { MeshError, reasonOf } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
+import type { TaskId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { AvailabilityProbe } from '../ports/availability.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
@@ -17,9 +18,9 @@ export interface WorkerOptions {
   readonly incarnation: string;
   readonly pollMs?: number;
   /** What a run streams; the edge of the persona listens. */
-  onChunk?(held: Held, text: string): void;
-  onProgress?(held: Held, text: string): void;
-  onClaimed?(held: Held): void;
+  readonly onChunk?: (held: Held, text: string) => void;
+  readonly onProgress?: (held: Held, text: string) => void;
+  readonly onClaimed?: (held: Held) => void;
 }
 
 export interface Worker {
@@ -110,16 +111,34 @@ async function takeNext(
   }
 }
 
+/** How far it looks down its queue, step by step: the head may be full of what it can't take now. */
+const depths = [8, 64, 512] as const;
+
 async function claimBest(deps: QueueDeps, policy: AgentPolicy, incarnation: string) {
-  for (const uid of await deps.board.list(policy.queue, deps.clock.nowMs(), 8)) {
-    const state = (await deps.board.read(uid))?.state;
-    // A queue may be shared; a task pinned to another agent of it is not ours.
-    if (state?.agentId !== undefined && state.agentId !== policy.agentId) continue;
-    if (state?.parked && !isParkOver(deps, state)) continue;
-    const held = await claimTask(deps, uid, { policy, incarnation });
-    if (held) return held;
+  let seen = 0;
+  for (const depth of depths) {
+    const uids = await deps.board.list(policy.queue, deps.clock.nowMs(), depth);
+    for (const uid of uids.slice(seen)) {
+      const held = await claimIfOurs(deps, uid, policy, incarnation);
+      if (held) return held;
+    }
+    if (uids.length < depth) return undefined;
+    seen = depth;
   }
   return undefined;
+}
+
+async function claimIfOurs(
+  deps: QueueDeps,
+  uid: TaskId,
+  policy: AgentPolicy,
+  incarnation: string,
+): Promise<Held | undefined> {
+  const state = (await deps.board.read(uid))?.state;
+  // A queue may be shared; a task pinned to another agent of it is not ours.
+  if (state?.agentId !== undefined && state.agentId !== policy.agentId) return undefined;
+  if (state?.parked && !isParkOver(deps, state)) return undefined;
+  return claimTask(deps, uid, { policy, incarnation });
 }
 
 /** A wall that a run met: not before its own end, and without one not before the next poll. */

@@ -1,7 +1,14 @@
 import type { Author, EventOf } from '../events.ts';
 import { Fence } from '../ids.ts';
 import { limits } from '../limits.ts';
-import { refuse, to, type RefusalReason, type TaskState, type Transition } from '../state.ts';
+import {
+  refuse,
+  to,
+  type Phase,
+  type RefusalReason,
+  type TaskState,
+  type Transition,
+} from '../state.ts';
 import type { Claim } from '../task.ts';
 import { reconcileQuestion } from './questions.ts';
 
@@ -36,8 +43,8 @@ export function claimed(before: TaskState, event: EventOf<'claimed'>): Transitio
     before,
     event,
     startsNow
-      ? { phase: 'working', claim, ...startOf(before, claim) }
-      : { phase: 'claimed', claim },
+      ? { phase: 'working', claim, everWorked: true, ...startOf(before, claim) }
+      : { phase: 'claimed', claim, everWorked: true },
     ['parked', 'notBeforeAtMs'],
   );
 }
@@ -45,7 +52,6 @@ export function claimed(before: TaskState, event: EventOf<'claimed'>): Transitio
 const startOf = (before: TaskState, claim: Claim) => ({
   attempts: before.attempts + 1,
   lastStartedBy: claim.holder,
-  everWorked: true,
 });
 
 /** Appended before the spawn: an attempt counts even if its run kills the worker (bug log G-17). */
@@ -53,6 +59,8 @@ export function started(before: TaskState, event: EventOf<'started'>): Transitio
   if (before.phase !== 'claimed' || before.claim === undefined) return refuse('wrongPhase');
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
+  // A person took it back before it began: the holder appends `revoked` instead.
+  if (before.revokeTo !== undefined) return refuse('wrongPhase');
   if (event.attempt !== before.attempts + 1) return refuse('wrongAttempt');
   const claim = { ...before.claim, started: true };
   return to(before, event, { phase: 'working', claim, ...startOf(before, claim) });
@@ -68,8 +76,24 @@ function leaveWorking(
   reason: string,
 ): Transition {
   if (before.task.effects === 'external') return toReview(before, event, reason);
-  return to(before, event, next, ['claim', 'revokeTo']);
+  return to(before, event, { ...next, ...wished(before, next.phase) }, ['claim', 'revokeTo']);
 }
+
+/**
+ * Where a claim that ends without a result leads: a person's cancel or take-back that the holder did
+ * not get to obey is obeyed now, or it would be lost with the claim.
+ */
+function wished(before: TaskState, phase: Phase = 'ready'): { readonly phase: Phase } {
+  if (before.cancelRequested) return { phase: 'canceled' };
+  return { phase: phase === 'ready' ? (before.revokeTo ?? phase) : phase };
+}
+
+/** A person wants it ended or back: the run may end, not put itself off. */
+const isCalledBack = (state: TaskState): boolean =>
+  state.cancelRequested || state.revokeTo !== undefined;
+
+const endClaim = (before: TaskState, event: EventOf<'released' | 'expired' | 'revoked'>) =>
+  to(before, event, wished(before), ['claim', 'revokeTo']);
 
 /** To needs-review, with the question that only a human answers. */
 export function toReview(
@@ -91,7 +115,7 @@ export function toReview(
 export function released(before: TaskState, event: EventOf<'released'>): Transition {
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
-  if (before.phase === 'claimed') return to(before, event, { phase: 'ready' }, ['claim']);
+  if (before.phase === 'claimed') return endClaim(before, event);
   if (!isWorking(before)) return refuse('wrongPhase');
   return leaveWorking(before, event, handedBack(before), event.reason);
 }
@@ -105,13 +129,14 @@ const handedBack = (before: TaskState): Partial<TaskState> => ({
 export function expired(before: TaskState, event: EventOf<'expired'>): Transition {
   if (before.claim === undefined) return refuse('wrongPhase');
   if (before.claim.fence !== event.fence) return refuse('staleFence');
-  if (before.phase === 'claimed') return to(before, event, { phase: 'ready' }, ['claim']);
+  const observes = event.by.role === 'keeper' || event.by.role === 'fabric';
+  if (!observes && before.claim.holder !== event.by.id) return refuse('notHolder');
+  if (before.phase === 'claimed') return endClaim(before, event);
   return leaveWorking(before, event, afterLoss(before, event.reason), event.reason);
 }
 
 /** A lost or failed run of a repeatable task: again while attempts are left, else dead letter. */
 function afterLoss(before: TaskState, failure: string): Partial<TaskState> {
-  if (before.cancelRequested) return { phase: 'canceled', failure };
   if (before.attempts >= limits.attempts) return { phase: 'dead-letter', failure };
   return { phase: 'ready', failure };
 }
@@ -142,20 +167,26 @@ export function deferred(before: TaskState, event: EventOf<'deferred'>): Transit
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
   if (!isWorking(before)) return refuse('wrongPhase');
+  if (isCalledBack(before)) return refuse('wrongPhase');
   if (event.wakeAtMs <= event.atMs) return refuse('notDue');
   return to(
     before,
     event,
-    { phase: 'scheduled', notBeforeAtMs: event.wakeAtMs, attempts: before.attempts - 1 },
-    ['claim'],
+    { ...handedBack(before), phase: 'scheduled', notBeforeAtMs: event.wakeAtMs },
+    ['claim', 'revokeTo'],
   );
 }
 
 export function awaited(before: TaskState, event: EventOf<'awaited'>): Transition {
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
-  if (!isWorking(before)) return refuse('wrongPhase');
-  return to(before, event, { phase: 'waiting-event', awaitedEventId: event.eventId }, ['claim']);
+  if (!isWorking(before) || isCalledBack(before)) return refuse('wrongPhase');
+  return to(
+    before,
+    event,
+    { ...handedBack(before), phase: 'waiting-event', awaitedEventId: event.eventId },
+    ['claim', 'revokeTo'],
+  );
 }
 
 /** Nobody can say what the run did: never repeated without a person. */
@@ -194,7 +225,7 @@ export function revoked(before: TaskState, event: EventOf<'revoked'>): Transitio
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
   if (before.revokeTo === undefined) return refuse('wrongPhase');
-  const next = { phase: before.revokeTo };
-  if (before.phase === 'claimed') return to(before, event, next, ['claim', 'revokeTo']);
-  return leaveWorking(before, event, next, 'taken back by a person');
+  if (before.phase === 'claimed') return endClaim(before, event);
+  // Taken back is not failed: a person who drags it thrice must not find it in the dead letters.
+  return leaveWorking(before, event, handedBack(before), 'taken back by a person');
 }

@@ -1,4 +1,5 @@
 import type { EventOf } from '../events.ts';
+import { widerEffects } from '../trust.ts';
 import { refuse, to, unclaimedPhases, type TaskState, type Transition } from '../state.ts';
 
 /** v1: the task as it was submitted. Where it starts was decided by the submit use case. */
@@ -70,6 +71,9 @@ export function routed(before: TaskState, event: EventOf<'routed'>): Transition 
   return to(before, event, {
     agentId: event.agentId,
     queue: event.queue,
+    ...(event.effects
+      ? { task: { ...before.task, effects: widerEffects(before.task.effects, event.effects) } }
+      : {}),
     ...(event.selection ? { selection: event.selection } : {}),
   });
 }

@@ -56,7 +56,13 @@ export function asked(before: TaskState, event: EventOf<'asked'>): Transition {
   if (before.phase !== 'working' || before.claim === undefined) return refuse('wrongPhase');
   if (before.claim.fence !== event.fence) return refuse('staleFence');
   if (before.claim.holder !== event.by.id) return refuse('notHolder');
-  return to(before, event, { ...ask, askedFrom: 'working' }, ['claim', 'revokeTo']);
+  // A person wants it ended or back: that comes first, the run may not put itself off.
+  if (before.cancelRequested || before.revokeTo !== undefined) return refuse('wrongPhase');
+  // A run that asks has not failed: its attempt is given back, or a third question would be the last.
+  return to(before, event, { ...ask, askedFrom: 'working', attempts: before.attempts - 1 }, [
+    'claim',
+    'revokeTo',
+  ]);
 }
 
 /** Kinds that only a person answers, whatever the task is. */
@@ -80,6 +86,9 @@ export function answered(before: TaskState, event: EventOf<'answered'>): Transit
   if (question.kind !== 'question' && !isOption(question, event.value)) {
     return refuse('notAnOption');
   }
+  if (question.kind === 'rating' && ratedBy(event.value) === undefined) {
+    return refuse('notAnOption');
+  }
   const decision: Decision = {
     decisionId: question.decisionId,
     kind: question.kind,
@@ -97,6 +106,8 @@ export function answered(before: TaskState, event: EventOf<'answered'>): Transit
   );
 }
 
+const ratedBy = (value: string): Score | undefined => Score.safeParse(Number(value)).data;
+
 function isOption(question: Question, value: string): boolean {
   return question.options.length === 0 || question.options.includes(value);
 }
@@ -109,8 +120,9 @@ function after(before: TaskState, event: EventOf<'answered'>): Partial<TaskState
   // A wider tier is a new task that a person asked for; this one ends and names it.
   if (ends && question?.kind !== 'question') return { phase: 'canceled' };
   if (question?.kind === 'rating') {
-    const score = Score.parse(Number(event.value));
-    return { score, phase: before.task.admitted ? readyPhase(before) : 'submitted' };
+    const score = ratedBy(event.value) ?? before.score;
+    const waitsForAdmission = before.askedFrom === 'submitted' && !before.task.admitted;
+    return { score, phase: waitsForAdmission ? 'submitted' : readyPhase(before) };
   }
   if (before.askedFrom === 'working' || before.askedFrom === undefined) return { phase: 'ready' };
   return { phase: before.askedFrom };
