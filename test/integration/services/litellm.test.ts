@@ -12,7 +12,7 @@ describeWith('litellm', 'the real LiteLLM proxy', ({ version }) => {
   let proxy: RunningLiteLlm;
   beforeAll(async () => {
     proxy = await startLiteLlm({ configYaml });
-  }, 120_000);
+  }, 180_000);
   afterAll(() => proxy.stop());
 
   const ask = (key: string): Promise<Response> =>

@@ -35,7 +35,7 @@ export interface RunningLiteLlm {
 /**
  * Starts the pinned, real LiteLLM proxy on a free loopback port, without database and without any
  * address outside of this machine. Start one a file (in `beforeAll`, with a timeout of at least
- * 120 s): it takes about 15 s and 330 MiB.
+ * 180 s): it takes about 15 s on a quiet machine, and 330 MiB.
  * @throws {Error} with the end of its output when it exits or is not ready in time
  */
 export async function startLiteLlm(options: LiteLlmOptions): Promise<RunningLiteLlm> {
@@ -58,7 +58,7 @@ export async function startLiteLlm(options: LiteLlmOptions): Promise<RunningLite
   };
   const url = `http://127.0.0.1:${port}`;
   try {
-    await untilLive(url, child, startedMs + (options.readyWithinMs ?? 110_000));
+    await untilLive(url, child, startedMs + (options.readyWithinMs ?? 170_000));
   } catch (cause) {
     const tail = output().slice(-4_000);
     await stop();
