@@ -18,12 +18,12 @@ export async function sweepDeadlines(deps: QueueDeps, by: Author): Promise<numbe
   });
   let asked = 0;
   for (const seen of late.states) {
-    let asks = false;
-    await change(deps, seen.taskId, ({ state }) => {
-      asks = isLate(state, nowMs) && !wasAsked(state);
-      return asks ? eventOf(deps, by, 'asked', { question: questionFor(state) }) : undefined;
-    });
-    if (asks) asked += 1;
+    const after = await change(deps, seen.taskId, ({ state }) =>
+      isLate(state, nowMs) && !wasAsked(state)
+        ? eventOf(deps, by, 'asked', { question: questionFor(state) })
+        : undefined,
+    );
+    if (after.version > seen.version) asked += 1;
   }
   return asked;
 }

@@ -35,7 +35,7 @@ function isOnRecord(events: readonly TaskEvent[], { fence, by }: Held): boolean 
 }
 
 /** A result of a form or size that no log takes says nothing sure about what the run did. */
-function keepable(deps: QueueDeps, { by, fence }: Held, event: TaskEvent): TaskEvent {
+function keepable(deps: LogWriterDeps, { by, fence }: Held, event: TaskEvent): TaskEvent {
   const parsed = TaskEvent.safeParse(event);
   if (parsed.success) return event;
   const [issue] = parsed.error.issues;

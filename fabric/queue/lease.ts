@@ -68,7 +68,6 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     // The first beat is due a third of the lease after the claim, not after the start of the run.
     const used = clock.monotonicMs() - held.claimedMonotonicMs;
     let waitMs = Math.max(0, held.leaseMs / 3 - used);
-    const isOver = () => stopped.signal.aborted || loss !== undefined;
     while (!isOver()) {
       await clock.sleep(waitMs, stopped.signal);
       if (!isOver()) await beat();

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { BoardUnavailableError, MeshError, meshErrorCodes } from '../domain/errors.ts';
 import { fold } from '../domain/fold.ts';
 import type { TaskId } from '../domain/ids.ts';
@@ -24,21 +24,11 @@ export interface RemoteBoardOptions {
  */
 export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
   const call = caller(options);
-  const watchers = new Set<(uid: TaskId, state: TaskState) => void>();
-  const closed = new AbortController();
-  let following = false;
   const read = async (uid: TaskId) => {
     const log = await call('read', { op: 'read', uid });
     return log ? toTaskLog(log) : undefined;
   };
-  const follow = () => {
-    if (following) return;
-    following = true;
-    void followChanges(options, closed.signal, async (uid) => {
-      const log = await read(uid).catch(() => undefined);
-      if (log) for (const watcher of watchers) watcher(uid, log.state);
-    });
-  };
+  const changes = changeHints(options, read);
   return {
     async append(uid, version, event, durability) {
       const sent: BoardCall = {
@@ -69,17 +59,38 @@ export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
     async beat(uid, version) {
       await call('beat', { op: 'beat', uid, version });
     },
-    watch(onChange) {
-      watchers.add(onChange);
-      follow();
-      return () => watchers.delete(onChange);
-    },
+    watch: changes.watch,
     show: () => Promise.resolve(),
     depths: () => call('depths', { op: 'depths' }),
     flush: () => Promise.resolve(),
     close() {
-      closed.abort();
+      changes.stop();
       return Promise.resolve();
+    },
+  };
+}
+
+type Watcher = (uid: TaskId, state: TaskState) => void;
+
+/** Follows the front's hints from the first watcher on. */
+function changeHints(
+  options: RemoteBoardOptions,
+  read: (uid: TaskId) => Promise<TaskLog | undefined>,
+) {
+  const watchers = new Set<Watcher>();
+  const stopped = new AbortController();
+  let following: Promise<void> | undefined;
+  return {
+    watch(watcher: Watcher) {
+      watchers.add(watcher);
+      following ??= followChanges(options, stopped.signal, async (uid) => {
+        const log = await read(uid).catch(() => undefined);
+        if (log) for (const each of watchers) each(uid, log.state);
+      });
+      return () => watchers.delete(watcher);
+    },
+    stop: () => {
+      stopped.abort();
     },
   };
 }
@@ -108,7 +119,7 @@ function caller({ url, authorization, fetch, timeoutMs = 10_000 }: RemoteBoardOp
     });
     const answer = parsed(text);
     if (!response.ok) throw problemOf(op, response.status, answer);
-    const schema: z.ZodType<unknown> = BoardAnswers[op];
+    const schema: z.ZodType = BoardAnswers[op];
     const result = schema.safeParse((answer as { result?: unknown } | undefined)?.result);
     if (result.success) return result.data as z.infer<(typeof BoardAnswers)[K]>;
     throw new LostAnswerError(

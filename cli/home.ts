@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** Where everything of a mesh home lies; `state/` is ignored by git and readable by its owner only. */
+export interface HomePaths {
+  readonly home: string;
+  readonly config: string;
+  readonly state: string;
+  readonly database: string;
+  readonly ledger: string;
+  readonly artifacts: string;
+  readonly keys: string;
+  readonly secret: string;
+  readonly operatorToken: string;
+  readonly tokens: string;
+  readonly lock: string;
+  readonly procs: string;
+  /** What the running front tells commands beside it: its address. */
+  readonly front: string;
+}
+
+/** The home that `--home`, `MESH_HOME` or the current folder names. */
+export function homePaths(home: string | undefined): HomePaths {
+  const root = resolve(home ?? '.mesh');
+  const state = join(root, 'state');
+  const keys = join(state, 'keys');
+  return {
+    home: root,
+    config: join(root, 'mesh.yaml'),
+    state,
+    database: join(state, 'mesh.db'),
+    ledger: join(state, 'ledger.db'),
+    artifacts: join(state, 'artifacts'),
+    keys,
+    secret: join(keys, 'mesh.secret'),
+    operatorToken: join(state, 'operator.token'),
+    tokens: join(state, 'tokens.json'),
+    lock: join(state, 'home.lock'),
+    procs: join(state, 'procs'),
+    front: join(state, 'front.json'),
+  };
+}
+
+export const hasHome = (paths: HomePaths): boolean => existsSync(paths.config);
