@@ -7,8 +7,8 @@ export interface OsLock {
 }
 
 /**
- * Locks the file at `path` by an open `BEGIN EXCLUSIVE` on it: a small SQLite file of its own, with a
- * rollback journal and nothing in it. Undefined when another process (or another lock of this one) has
+ * Locks the file at `path` by an open `BEGIN EXCLUSIVE` on it: a small SQLite file of its own, without a WAL
+ * and with nothing in it. Undefined when another process (or another lock of this one) has
  * it for longer than `waitMs`. Nobody may open such a file by other means in this process: closing any
  * descriptor of it would drop the lock (POSIX).
  * @throws for a path that cannot be opened or written
@@ -20,8 +20,9 @@ export function lockFile(
 ): OsLock | undefined {
   const db = new DatabaseSync(path, { timeout: waitMs });
   try {
-    // No prepared statement anywhere: one that is left over would keep a closed file open.
-    db.exec('BEGIN EXCLUSIVE');
+    // No prepared statement anywhere: one that is left over would keep a closed file open. The journal,
+    // which is never written, stays in memory: a death leaves no second file behind.
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
     if (failureOf(error).code === busy) return undefined;

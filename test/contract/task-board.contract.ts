@@ -386,7 +386,7 @@ function describeLiveness(fresh: Fresh): void {
     await appendAll(board, uid, [releasedBy('adolf', 2), claimedBy('adolf')]);
     expect((await board.read(uid))?.beats?.version).toBe(4);
     await board.beat(uid, 2);
-    expect((await board.read(uid))?.beats).toEqual({ version: 4, count: expect.any(Number) });
+    expect((await board.read(uid))?.beats?.version).toBe(4);
   });
 
   it('tells watchers of changes until they stop', async () => {
