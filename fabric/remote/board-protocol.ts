@@ -72,4 +72,4 @@ export const BoardAnswers = {
 } as const;
 
 /** Refusals of `POST /board`, as its problem body says them. */
-export const BoardProblem = z.looseObject({ code: z.string(), message: z.string() });
+export const BoardProblem = z.looseObject({ code: z.string(), detail: z.string() });

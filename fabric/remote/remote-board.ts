@@ -141,9 +141,9 @@ function problemOf(op: string, status: number, answer: unknown): MeshError {
   if (!problem.success) return new LostAnswerError(`The board answered ${op} with HTTP ${status}.`);
   const code = meshErrorCodes.find((known) => known === problem.data.code);
   if (code === undefined || code === 'FABRIC_DOWN') {
-    return new BoardUnavailableError(problem.data.message);
+    return new BoardUnavailableError(problem.data.detail);
   }
-  return new MeshError(code, problem.data.message);
+  return new MeshError(code, problem.data.detail);
 }
 
 function toTaskLog({ uid, events, beats, ref }: WireLog): TaskLog {

@@ -1,0 +1,134 @@
+import { Hono, type Context } from 'hono';
+import type { CardRegistry } from '../cards/registry/card-registry.ts';
+import { MeshError } from '../fabric/domain/errors.ts';
+import { PrincipalId } from '../fabric/domain/ids.ts';
+import type { Principal } from '../fabric/domain/principal.ts';
+import type { AvailabilityProbe } from '../fabric/ports/availability.ts';
+import { requireScope } from '../fabric/queue/answer.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { toProblem, type FaultReporter } from '../agents/a2a/error-table.ts';
+import type { Authenticate } from '../agents/auth/authenticate.ts';
+import { boardRoutes } from '../agents/board-routes.ts';
+import { inboxRoutes } from '../agents/human/inbox-routes.tsx';
+import type { InboxSessions } from '../agents/human/inbox-sessions.ts';
+
+export interface FrontDeps {
+  readonly queue: QueueDeps;
+  readonly registry: CardRegistry;
+  readonly availability: AvailabilityProbe;
+  readonly authenticate: Authenticate;
+  readonly faults: FaultReporter;
+  readonly sessions: InboxSessions;
+  readonly personOf: (id: PrincipalId) => Principal | undefined;
+  readonly metrics: () => Promise<string>;
+  /** A persona's own app, if it is served here. */
+  readonly serviceOf: (agentId: string) => Hono | undefined;
+  readonly publicUrl: () => string;
+}
+
+/** What `GET /agents` tells of one agent. */
+export interface AgentListing {
+  readonly agentId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly url: string;
+  readonly runtime: string;
+  readonly trust: string;
+  readonly tier?: string;
+  readonly cost: string;
+  readonly queue: string;
+  readonly commit: string;
+  readonly availability: ReturnType<AvailabilityProbe['at']>;
+}
+
+/**
+ * The one address of a mesh: the router at `/`, each persona below `/agents/<id>`, the board, the
+ * inbox and the metrics. Only the health word, the minimal Agent Cards and the inbox's login answer
+ * without a credential.
+ */
+export function createFront(deps: FrontDeps): Hono {
+  const app = new Hono({ strict: false });
+  const onError = (error: Error, c: Context) => {
+    const { status, body } = toProblem(error, deps.faults);
+    if (status === 401) c.header('WWW-Authenticate', 'Bearer realm="cardmesh"');
+    return c.json(body, status);
+  };
+  app.onError(onError);
+  /** The front stands for the router: a call that is signed for the one is meant for the other. */
+  const authenticate = (request: Request) => deps.authenticate(request, routerOf(deps.registry));
+
+  app.get('/healthz', (c) => c.text('ok'));
+  app.get('/metrics', async (c) => {
+    requireScope(await authenticate(c.req.raw), 'tasks:read');
+    return c.text(await deps.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
+  });
+  app.get('/agents', async (c) => {
+    requireScope(await authenticate(c.req.raw), 'cards:read');
+    return c.json(listAgents(deps));
+  });
+  app.all('/agents/:agentId/*', (c) => toPersona(deps, c, c.req.param('agentId')));
+  app.all('/agents/:agentId', (c) => toPersona(deps, c, c.req.param('agentId')));
+  app.route('/board', boardRoutes({ board: deps.queue.board, authenticate, onError }));
+  app.post('/inbox/links', async (c) => {
+    const person = await authenticate(c.req.raw);
+    if (person.role !== 'human') {
+      throw new MeshError('TRUST_DENIED', 'Only a person has an inbox page. Use a human’s token.');
+    }
+    const { key, expiresAtMs } = deps.sessions.createLink(PrincipalId.parse(person.id));
+    return c.json({ url: `${deps.publicUrl()}/inbox/login?key=${key}`, expiresAtMs });
+  });
+  const { queue, sessions, availability, personOf } = deps;
+  const secure = deps.publicUrl().startsWith('https:');
+  app.route('/inbox', inboxRoutes({ queue, sessions, availability, personOf, secure }));
+  const toRouter = (c: Context) => toPersona(deps, c, routerOf(deps.registry), '');
+  app.all('/', toRouter);
+  app.get('/.well-known/*', toRouter);
+  return app;
+}
+
+function routerOf(registry: CardRegistry): string {
+  const router = registry
+    .directory()
+    .agents()
+    .find(({ runtime }) => runtime === 'router');
+  return router?.agentId ?? 'router';
+}
+
+/** Hands the request to the persona's own app, which stands at its own root. */
+function toPersona(
+  { serviceOf }: FrontDeps,
+  c: Context,
+  agentId: string,
+  prefix = `/agents/${agentId}`,
+): Response | Promise<Response> {
+  const service = serviceOf(agentId);
+  if (service === undefined) {
+    throw new MeshError('NOT_FOUND', `No agent ${agentId} is served here. See: mesh cards list`);
+  }
+  const url = new URL(c.req.url);
+  url.pathname = url.pathname.slice(prefix.length) || '/';
+  return service.fetch(new Request(url, c.req.raw), c.env);
+}
+
+export function listAgents({
+  registry,
+  availability,
+  publicUrl,
+}: Pick<FrontDeps, 'registry' | 'availability' | 'publicUrl'>): readonly AgentListing[] {
+  return registry
+    .directory()
+    .agents()
+    .map((policy) => ({
+      agentId: policy.agentId,
+      name: policy.name,
+      description: registry.card(policy.agentId)?.description ?? '',
+      url: `${publicUrl()}/agents/${policy.agentId}/`,
+      runtime: policy.runtime,
+      trust: policy.trust,
+      ...(policy.tier ? { tier: policy.tier } : {}),
+      cost: policy.cost,
+      queue: policy.queue,
+      commit: policy.commit,
+      availability: availability.at(policy.agentId),
+    }));
+}
