@@ -35,7 +35,7 @@ export const upstreamScripts: Readonly<Record<string, Script>> = {
   'long-prompt': providerError(400, "This model's maximum context length is 8192 tokens.", {
     code: 'context_length_exceeded',
   }),
-  'bad-words': providerError(400, 'Filtered.', { code: 'content_policy_violation' }),
+  'bad-words': providerError(400, 'The prompt was filtered: content_policy_violation'),
   'bad-key': providerError(401, 'Incorrect API key provided', { code: 'invalid_api_key' }),
   'down-500': providerError(500, 'boom'),
   'down-503': providerError(503, 'overloaded'),
