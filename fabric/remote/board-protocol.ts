@@ -40,7 +40,7 @@ export const BoardCall = z.discriminatedUnion('op', [
     limit: z.int().min(1).max(100),
   }),
   z.strictObject({ op: z.literal('find'), query: Query }),
-  z.strictObject({ op: z.literal('resolve'), taskRef: z.string().min(1).max(200) }),
+  z.strictObject({ op: z.literal('resolve'), taskRef: z.string().max(200) }),
   z.strictObject({ op: z.literal('beat'), uid: TaskId, version: z.int().positive() }),
   z.strictObject({ op: z.literal('depths') }),
 ]);
@@ -72,4 +72,8 @@ export const BoardAnswers = {
 } as const;
 
 /** Refusals of `POST /board`, as its problem body says them. */
-export const BoardProblem = z.looseObject({ code: z.string(), detail: z.string() });
+export const BoardProblem = z.looseObject({
+  code: z.string(),
+  detail: z.string(),
+  path: z.string().optional(),
+});

@@ -23,12 +23,13 @@ export interface RemoteBoardOptions {
  * reads before anything else. Everything it returns was parsed and folded here.
  */
 export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
-  const call = caller(options);
+  const closed = new AbortController();
+  const call = caller(options, closed.signal);
   const read = async (uid: TaskId) => {
     const log = await call('read', { op: 'read', uid });
     return log ? toTaskLog(log) : undefined;
   };
-  const changes = changeHints(options, read);
+  const changes = changeHints(options, closed.signal, read);
   return {
     async append(uid, version, event, durability) {
       const sent: BoardCall = {
@@ -59,12 +60,12 @@ export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
     async beat(uid, version) {
       await call('beat', { op: 'beat', uid, version });
     },
-    watch: changes.watch,
+    watch: (onChange) => changes.watch(onChange),
     show: () => Promise.resolve(),
     depths: () => call('depths', { op: 'depths' }),
     flush: () => Promise.resolve(),
     close() {
-      changes.stop();
+      closed.abort();
       return Promise.resolve();
     },
   };
@@ -75,22 +76,19 @@ type Watcher = (uid: TaskId, state: TaskState) => void;
 /** Follows the front's hints from the first watcher on. */
 function changeHints(
   options: RemoteBoardOptions,
+  closed: AbortSignal,
   read: (uid: TaskId) => Promise<TaskLog | undefined>,
 ) {
   const watchers = new Set<Watcher>();
-  const stopped = new AbortController();
   let following: Promise<void> | undefined;
   return {
     watch(watcher: Watcher) {
       watchers.add(watcher);
-      following ??= followChanges(options, stopped.signal, async (uid) => {
+      following ??= followChanges(options, closed, async (uid) => {
         const log = await read(uid).catch(() => undefined);
         if (log) for (const each of watchers) each(uid, log.state);
       });
       return () => watchers.delete(watcher);
-    },
-    stop: () => {
-      stopped.abort();
     },
   };
 }
@@ -98,11 +96,15 @@ function changeHints(
 /** The request may or may not have been carried out. */
 class LostAnswerError extends BoardUnavailableError {}
 
-function caller({ url, authorization, fetch, timeoutMs = 10_000 }: RemoteBoardOptions) {
+function caller(
+  { url, authorization, fetch, timeoutMs = 10_000 }: RemoteBoardOptions,
+  closed: AbortSignal,
+) {
   return async <K extends BoardCall['op']>(
     op: K,
     body: Extract<BoardCall, { op: K }>,
   ): Promise<z.infer<(typeof BoardAnswers)[K]>> => {
+    if (closed.aborted) throw new BoardUnavailableError('This connection to the board was closed.');
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: await authorization() },
@@ -143,7 +145,8 @@ function problemOf(op: string, status: number, answer: unknown): MeshError {
   if (code === undefined || code === 'FABRIC_DOWN') {
     return new BoardUnavailableError(problem.data.detail);
   }
-  return new MeshError(code, problem.data.detail);
+  const { detail, path } = problem.data;
+  return new MeshError(code, detail, path === undefined ? {} : { path });
 }
 
 function toTaskLog({ uid, events, beats, ref }: WireLog): TaskLog {

@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { boardRoutes } from '../../agents/board-routes.ts';
+import { MeshError } from '../../fabric/domain/errors.ts';
+import { PrincipalId, QueueId } from '../../fabric/domain/ids.ts';
+import { scopes, type Principal, type Scope } from '../../fabric/domain/principal.ts';
+import { openEmbeddedBoard } from '../../fabric/embedded/embedded-board.ts';
+import { remoteBoard } from '../../fabric/remote/remote-board.ts';
+import { systemClock } from '../../fabric/telemetry/system-clock.ts';
+import {
+  claimedBy,
+  expiredBy,
+  newTaskId,
+  submitted,
+  submittedEvent,
+} from '../support/board-builders.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { describeTaskBoard } from './task-board.contract.ts';
+
+const host = (id: string, granted: readonly Scope[]): Principal => ({
+  id: PrincipalId.parse(id),
+  role: 'agent',
+  trust: 'trusted',
+  scopes: new Set(granted),
+});
+
+async function served(principal: Principal) {
+  const folder = await mkdtemp(join(tmpdir(), 'mesh-remote-'));
+  const behind = await openEmbeddedBoard({
+    path: join(folder, 'mesh.db'),
+    clock: manualClock(),
+    log: recordingLog(),
+  });
+  const app = new Hono().route(
+    '/board',
+    boardRoutes({
+      board: behind,
+      authenticate: () => Promise.resolve(principal),
+      onError: (error, c) =>
+        error instanceof MeshError
+          ? c.json({ code: error.code, detail: error.message, ...error.facts }, 409)
+          : c.json({ detail: error.message }, 500),
+    }),
+  );
+  const connect = (
+    fetch = (url: string, init: RequestInit) => Promise.resolve(app.request(url, init)),
+  ) =>
+    remoteBoard({
+      url: 'http://mesh.test',
+      authorization: () => Promise.resolve('Bearer x'),
+      fetch,
+      clock: systemClock,
+    });
+  const board = connect();
+  const dispose = async () => {
+    await board.close();
+    await behind.close();
+    await rm(folder, { recursive: true });
+  };
+  return { board, behind, connect, app, dispose };
+}
+
+describeTaskBoard('remote', () => served(host('host-2', scopes)));
+
+it('calls an append unknown when its answer was lost, and the slot tells afterwards', async () => {
+  const { board, connect, app, dispose } = await served(host('host-2', scopes));
+  const uid = await submitted(board);
+  const lossy = connect(async (url, init) => {
+    await app.request(url, init);
+    throw new TypeError('socket closed');
+  });
+  const event = claimedBy('adolf');
+  expect(await lossy.append(uid, 2, event)).toBe('unknown');
+  expect(await board.append(uid, 2, event)).toBe('appended');
+  await lossy.close();
+  await dispose();
+});
+
+it('lets nobody write without tasks:work, in another name, or against the table', async () => {
+  const reader = await served(host('reader', ['tasks:read']));
+  const uid = await submitted(reader.behind);
+  await expect(reader.board.append(uid, 2, claimedBy('reader'))).rejects.toMatchObject({
+    code: 'TRUST_DENIED',
+  });
+  await expect(reader.board.list(QueueId.parse('adolf'), 0, 1)).rejects.toMatchObject({
+    code: 'TRUST_DENIED',
+  });
+  await reader.dispose();
+
+  const worker = await served(host('adolf', ['tasks:work', 'tasks:read']));
+  const task = await submitted(worker.behind);
+  await expect(worker.board.append(task, 2, claimedBy('somebody-else'))).rejects.toMatchObject({
+    code: 'TRUST_DENIED',
+  });
+  await expect(worker.board.append(task, 2, settledBy('adolf', 1))).rejects.toMatchObject({
+    code: 'BAD_TRANSITION',
+  });
+  expect(await worker.board.append(task, 2, claimedBy('adolf'))).toBe('appended');
+  await worker.dispose();
+});
+
+it('shows a stranger neither a task nor that it exists', async () => {
+  const stranger = await served(host('stranger', ['tasks:read']));
+  const uid = await submitted(stranger.behind);
+  expect(await stranger.board.read(uid)).toBeUndefined();
+  expect(await stranger.board.resolve(uid)).toBeUndefined();
+  expect((await stranger.board.find({ limit: 10 })).states).toEqual([]);
+  expect(await stranger.board.read(newTaskId())).toBeUndefined();
+  await stranger.dispose();
+});
+
+it('refuses a call that is not of the protocol, naming the field', async () => {
+  const { app, dispose } = await served(host('host-2', scopes));
+  const event = submittedEvent();
+  for (const [body, field] of [
+    [{ op: 'append', uid: 'x', version: 1, event }, 'uid'],
+    [{ op: 'append', uid: event.task.taskId, version: 0, event }, 'version'],
+    [{ op: 'find', query: { limit: 501 } }, 'query.limit'],
+    [{ op: 'drop-everything' }, 'op'],
+  ] as const) {
+    const answer = await app.request('http://mesh.test/board', {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    expect(answer.ok).toBe(false);
+    expect(await answer.json()).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      detail: expect.stringContaining(field),
+    });
+  }
+  await dispose();
+});

@@ -1,0 +1,195 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TaskId } from '../../fabric/domain/ids.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
+import { openEmbeddedBoard, type EmbeddedBoard } from '../../fabric/embedded/embedded-board.ts';
+import { fileArtifacts } from '../../fabric/embedded/file-artifacts.ts';
+import type { Directory } from '../../fabric/ports/directory.ts';
+import { change, eventOf } from '../../fabric/queue/change.ts';
+import type { QueueDeps } from '../../fabric/queue/deps.ts';
+import { sweepDeadLetters } from '../../keeper/dead-letters.ts';
+import { sweepDeadlines } from '../../keeper/deadlines.ts';
+import { createLeaseSweep } from '../../keeper/leases.ts';
+import { queueMetrics } from '../../keeper/metrics.ts';
+import {
+  appendAll,
+  claimedBy,
+  human,
+  keeper,
+  startedBy,
+  submitted,
+} from '../support/board-builders.ts';
+import { manualClock, type ManualClock } from '../support/manual-clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const noDirectory: Directory = {
+  agent: () => undefined,
+  agents: () => [],
+  defaultHuman: () => {
+    throw new Error('the keeper asks nobody by default');
+  },
+};
+
+let folder: string;
+let board: EmbeddedBoard;
+let clock: ManualClock;
+let deps: QueueDeps;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mesh-keeper-'));
+  clock = manualClock();
+  board = await openEmbeddedBoard({ path: join(folder, 'mesh.db'), clock, log: recordingLog() });
+  deps = {
+    board,
+    directory: noDirectory,
+    artifacts: fileArtifacts({ folder: join(folder, 'artifacts') }),
+    clock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    meshSecret: 'secret',
+  };
+});
+
+afterEach(async () => {
+  await board.close();
+  await rm(folder, { recursive: true });
+});
+
+async function stateOf(uid: TaskId): Promise<TaskState> {
+  const log = await board.read(uid);
+  if (log === undefined) throw new Error(`task ${uid} is gone`);
+  return log.state;
+}
+
+const leaseMs = async (uid: TaskId) => (await stateOf(uid)).claim?.leaseMs ?? 0;
+
+/** A working task whose holder never beats. */
+async function working(overrides: Parameters<typeof submitted>[1] = {}): Promise<TaskId> {
+  const uid = await submitted(board, overrides);
+  await appendAll(board, uid, [claimedBy('adolf'), startedBy('adolf', 2, 1)]);
+  return uid;
+}
+
+describe('leases', () => {
+  const nobodyDead = { isDead: () => Promise.resolve(false) };
+
+  it('expires a claim only after a whole lease without a beat on its own clock', async () => {
+    const uid = await working();
+    const { sweep } = createLeaseSweep(deps, { by: keeper, liveness: nobodyDead });
+    expect(await sweep()).toBe(0);
+    await clock.advance((await leaseMs(uid)) - 1);
+    expect(await sweep()).toBe(0);
+    await clock.advance(1);
+    expect(await sweep()).toBe(1);
+    expect(await stateOf(uid)).toMatchObject({ phase: 'ready', attempts: 1 });
+  });
+
+  it('is not moved by a wall clock that jumps two hours ahead', async () => {
+    const uid = await working();
+    const { sweep } = createLeaseSweep(deps, { by: keeper, liveness: nobodyDead });
+    await sweep();
+    clock.step(2 * 3_600_000);
+    expect(await sweep()).toBe(0);
+    expect((await stateOf(uid)).phase).toBe('working');
+  });
+
+  it('counts from the last beat it saw', async () => {
+    const uid = await working();
+    const { sweep } = createLeaseSweep(deps, { by: keeper, liveness: nobodyDead });
+    await sweep();
+    await clock.advance((await leaseMs(uid)) - 1);
+    await board.beat(uid, 2);
+    await sweep();
+    await clock.advance((await leaseMs(uid)) - 1);
+    expect(await sweep()).toBe(0);
+  });
+
+  it('expires at the first sweep with proof that the process is dead', async () => {
+    const uid = await working();
+    const { sweep } = createLeaseSweep(deps, {
+      by: keeper,
+      liveness: { isDead: () => Promise.resolve(true) },
+    });
+    expect(await sweep()).toBe(1);
+    expect((await stateOf(uid)).phase).toBe('ready');
+  });
+
+  it('asks a person about external work instead of running it again', async () => {
+    const uid = await working({ definition: { effects: 'external' } });
+    const { sweep } = createLeaseSweep(deps, {
+      by: keeper,
+      liveness: { isDead: () => Promise.resolve(true) },
+    });
+    await sweep();
+    const state = await stateOf(uid);
+    expect(state.phase).toBe('needs-review');
+    expect(state.question).toMatchObject({ kind: 'reconcile', to: ['alvis'] });
+  });
+
+  it('leaves an outcome alone that came between its reading and its writing', async () => {
+    const uid = await working();
+    const { sweep } = createLeaseSweep(deps, {
+      by: keeper,
+      liveness: {
+        async isDead() {
+          const outcome = { summary: 'done', artifacts: [] };
+          await change(deps, uid, ({ state }) =>
+            state.phase === 'working'
+              ? eventOf(deps, { id: state.claim!.holder, role: 'agent' }, 'settled', {
+                  fence: state.claim!.fence,
+                  outcome,
+                })
+              : undefined,
+          );
+          return true;
+        },
+      },
+    });
+    expect(await sweep()).toBe(0);
+    expect((await stateOf(uid)).phase).toBe('done');
+  });
+});
+
+describe('deadlines', () => {
+  it('asks once about a late task, fails nothing, and the answer returns it to its place', async () => {
+    const deadlineAtMs = clock.nowMs() + 60_000;
+    const uid = await submitted(board, { definition: { deadlineAtMs } });
+    expect(await sweepDeadlines(deps, keeper)).toBe(0);
+    await clock.advance(60_000);
+    expect(await sweepDeadlines(deps, keeper)).toBe(1);
+    expect(await sweepDeadlines(deps, keeper)).toBe(0);
+    const { question } = await stateOf(uid);
+    await change(deps, uid, () =>
+      eventOf(deps, human('alvis'), 'answered', {
+        decisionId: question!.decisionId,
+        value: 'go on',
+      }),
+    );
+    expect((await stateOf(uid)).phase).toBe('ready');
+    expect(await sweepDeadlines(deps, keeper)).toBe(0);
+  });
+
+  it('does not touch a task that somebody works on', async () => {
+    const uid = await working({ definition: { deadlineAtMs: clock.nowMs() + 1 } });
+    await clock.advance(10);
+    expect(await sweepDeadlines(deps, keeper)).toBe(0);
+    expect((await stateOf(uid)).phase).toBe('working');
+  });
+});
+
+it('leaves a ready task with attempts left where it is', async () => {
+  await submitted(board);
+  expect(await sweepDeadLetters(deps, keeper)).toBe(0);
+});
+
+it('tells depth and oldest age of each queue', async () => {
+  await submitted(board);
+  await submitted(board);
+  await clock.advance(5_000);
+  const text = await queueMetrics(board, clock).text();
+  expect(text).toContain('mesh_queue_depth{queue="adolf",phase="ready"} 2');
+  expect(text).toContain('mesh_queue_oldest_age_seconds{queue="adolf",phase="ready"} 5');
+});
