@@ -49,7 +49,7 @@ export async function openEmbeddedBoard(options: EmbeddedBoardOptions): Promise<
   let lost: BoardUnavailableError | undefined;
   const line = new GroupLine(port, (error, isBufferLost) => {
     logs.forget();
-    if (isBufferLost) lost = error;
+    if (isBufferLost) lost = error; // whoever awaited the others has been told
     log.error('board.group-failed', { reason: error.message, bufferLost: isBufferLost });
   });
   const logs: TaskLogs = new TaskLogs({
@@ -71,7 +71,7 @@ export async function openEmbeddedBoard(options: EmbeddedBoardOptions): Promise<
     journal: embeddedJournal(line, clock),
     rebuildIndex: rebuild,
     async flush() {
-      await line.settled();
+      await line.settled().catch(() => undefined);
       const error = lost;
       lost = undefined;
       if (error) throw error;
