@@ -12,7 +12,7 @@ import { remoteBoard } from '../../fabric/remote/remote-board.ts';
 import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import {
   claimedBy,
-  expiredBy,
+  settledBy,
   newTaskId,
   submitted,
   submittedEvent,
