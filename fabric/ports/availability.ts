@@ -7,7 +7,11 @@ export interface Availability {
   readonly untilMs?: number;
 }
 
+/** A caller waits, or nobody does: background work leaves the last share of a quota to those who wait. */
+export type CallerClass = 'interactive' | 'background';
+
 /** Whether an agent can work now. Never blocks on a network: probes fill its picture beforehand. */
 export interface AvailabilityProbe {
-  at(agentId: string): Availability;
+  /** Without `caller`: for background work, as a worker asks it. */
+  at(agentId: string, caller?: CallerClass): Availability;
 }
