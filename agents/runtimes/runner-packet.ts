@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Run } from '../../fabric/ports/run-task.ts';
 import { parseStrictJson } from './strict-json.ts';
+import { wishOf } from './task-text.ts';
 
 /** What a runner may say about its run (`reference/shapes.md`, runner packet). */
 export const runnerStatuses = [
@@ -40,12 +41,12 @@ export const runIdOf = ({ state, fence }: Pick<Run, 'state' | 'fence'>): string 
 export function packetFor(run: Run): RunnerPacket {
   const { state } = run;
   const { task } = state;
-  const { title, body } = task.intent;
+  const { title } = task.intent;
   const answer = state.decisions.at(-1);
   return {
     version: 1,
     run_id: runIdOf(run),
-    goal: body.startsWith(title) ? body : `${title}\n\n${body}`.trim(),
+    goal: wishOf(state),
     completion_criteria: task.acceptance ?? '',
     authorization: { effects: task.effects, tainted: task.tainted },
     context: contextOf(run),
