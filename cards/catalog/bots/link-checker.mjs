@@ -48,49 +48,56 @@ async function documentsOf(packet) {
   return linksOf(text).length > 0 ? [{ name: 'the text', text }] : [];
 }
 
-/** Gives `faultOf(document, target)`: undefined for a sound link, else why it is broken. */
-function checker(documents) {
-  const anchors = new Map();
-  const allowed = listOf('LINK_CHECKER_ALLOW_HOSTS');
-  const web = new Map();
-  const anchorsIn = (file, text) => {
-    if (!anchors.has(file))
-      anchors.set(
-        file,
-        text === undefined ? readFile(file, 'utf8').then(anchorsOf) : anchorsOf(text),
-      );
-    return anchors.get(file);
+/** `faultOf(document, target)`: undefined for a link that is sound or of a kind nobody can check, else why it is broken. */
+function checker() {
+  const web = webChecker(listOf('LINK_CHECKER_ALLOW_HOSTS'));
+  const anchorsIn = anchorReader();
+  let unchecked = 0;
+  const faultOf = async (document, target) => {
+    if (/^https?:/i.test(target)) return web.faultOf(target);
+    if (!/^([a-z][a-z0-9+.-]*:|\/)/i.test(target)) return diskFault(document, target, anchorsIn);
+    unchecked += 1;
+    return undefined;
   };
-  const onWeb = (target) => {
+  return { faultOf, asked: web.asked, unchecked: () => unchecked + web.unchecked() };
+}
+
+/** Each address is asked once, however often it is named, and at most `most.web` of them. */
+function webChecker(allowed) {
+  const answers = new Map();
+  let unchecked = 0;
+  const faultOf = (target) => {
     const address = target.split('#')[0];
     if (!URL.canParse(address)) return 'not an address';
-    if (!web.has(address)) {
-      if (web.size >= most.web) return undefined;
-      web.set(address, webFault(address, allowed));
+    if (!answers.has(address) && answers.size >= most.web) {
+      unchecked += 1;
+      return undefined;
     }
-    return web.get(address);
+    if (!answers.has(address)) answers.set(address, webFault(address, allowed));
+    return answers.get(address);
   };
-  const onDisk = async (document, target) => {
-    const [path, anchor] = splitAnchor(target);
-    if (document.file === undefined && path !== '')
-      return 'a relative link, and the text has no folder';
-    const file = path === '' ? document.file : resolve(dirname(document.file), path);
-    const entry = path === '' ? undefined : await stat(file).catch(() => undefined);
-    if (path !== '' && entry === undefined) return 'file not found';
-    if (anchor === '' || (path !== '' && (entry.isDirectory() || !isMarkdown(file))))
-      return undefined;
-    const known = await anchorsIn(file ?? document.name, path === '' ? document.text : undefined);
-    return known.has(anchor) || known.has(anchor.toLowerCase())
-      ? undefined
-      : `no heading #${anchor}`;
+  return { faultOf, asked: () => answers.size, unchecked: () => unchecked };
+}
+
+async function diskFault(document, target, anchorsIn) {
+  const [path, anchor] = splitAnchor(target);
+  const isSame = path === '';
+  if (document.file === undefined && !isSame) return 'a relative link, and the text has no folder';
+  const file = isSame ? document.file : resolve(dirname(document.file), path);
+  const entry = isSame ? undefined : await stat(file).catch(() => undefined);
+  if (!isSame && entry === undefined) return 'file not found';
+  if (anchor === '' || (!isSame && (entry.isDirectory() || !isMarkdown(file)))) return undefined;
+  const known = isSame ? anchorsOf(document.text) : await anchorsIn(file);
+  const isKnown = known.has(anchor) || known.has(anchor.toLowerCase());
+  return isKnown ? undefined : `no heading #${anchor}`;
+}
+
+function anchorReader() {
+  const read = new Map();
+  return (file) => {
+    if (!read.has(file)) read.set(file, readFile(file, 'utf8').then(anchorsOf));
+    return read.get(file);
   };
-  const faultOf = async (document, target) => {
-    if (/^https?:/i.test(target)) return onWeb(target);
-    if (/^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('//') || target.startsWith('/'))
-      return undefined;
-    return onDisk(document, target);
-  };
-  return { faultOf, asked: () => web.size, documents };
 }
 
 function splitAnchor(target) {
@@ -122,6 +129,20 @@ async function eachOf(items, work) {
   return results;
 }
 
+function report({ documents, links, broken, asked, unchecked, cut }) {
+  const plural = documents.length === 1 ? '' : 's';
+  const counted = [
+    `${documents.length} document${plural}, ${links.length} links, ${asked} web addresses asked.`,
+    ...(unchecked > 0 ? [`Not checked: ${unchecked} (mail, absolute paths, or too many).`] : []),
+    ...(cut > 0 ? [`${cut} links beyond the first ${most.links} were left out.`] : []),
+  ].join(' ');
+  if (broken.length === 0) return `All links are sound. ${counted}`;
+  const lines = broken.map(
+    ({ document, line, target, fault }) => `- ${document.name}:${line} \`${target}\`: ${fault}`,
+  );
+  return `${broken.length} broken. ${counted}\n\n${lines.join('\n')}`;
+}
+
 await runBot(async (packet) => {
   const documents = await documentsOf(packet);
   if (documents.length === 0)
@@ -132,17 +153,13 @@ await runBot(async (packet) => {
     linksOf(document.text).map((link) => ({ document, ...link })),
   );
   const links = all.slice(0, most.links);
-  const { faultOf, asked } = checker(documents);
-  const faults = await eachOf(links, ({ document, target }) => faultOf(document, target));
-  const broken = links.flatMap((link, index) =>
-    faults[index] === undefined ? [] : [{ ...link, fault: faults[index] }],
-  );
-  const counted = `${documents.length} document${documents.length === 1 ? '' : 's'}, ${links.length} links, ${asked()} web addresses asked.`;
-  const cut =
-    all.length > links.length ? `\n\nOnly the first ${most.links} links were checked.` : '';
-  if (broken.length === 0) return { summary: `All links are sound. ${counted}${cut}` };
-  const lines = broken.map(
-    ({ document, line, target, fault }) => `- ${document.name}:${line} \`${target}\`: ${fault}`,
-  );
-  return { summary: `${broken.length} broken. ${counted}${cut}\n\n${lines.join('\n')}` };
+  const { faultOf, asked, unchecked } = checker();
+  const judged = await eachOf(links, async (link) => ({
+    ...link,
+    fault: await faultOf(link.document, link.target),
+  }));
+  const broken = judged.filter(({ fault }) => fault !== undefined);
+  const cut = all.length - links.length;
+  const counts = { asked: asked(), unchecked: unchecked(), cut };
+  return { summary: report({ documents, links, broken, ...counts }) };
 });

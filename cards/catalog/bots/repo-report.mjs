@@ -54,31 +54,40 @@ async function historyOf(git, days) {
     ...shape,
     '--format=%x01%aN%x02%aI',
   );
+  return tally(text.split('\u0001').slice(1).map(toCommit));
+}
+
+function toCommit(record) {
+  const [head = '', ...rows] = record.split('\u0000').flatMap((part) => part.split('\n'));
+  const [author = '', date = ''] = head.split('\u0002');
+  const files = rows.flatMap((row) => {
+    const match = /^(\d+|-)\t(\d+|-)\t(.+)$/.exec(row);
+    if (match === null) return [];
+    return [{ added: Number(match[1]) || 0, removed: Number(match[2]) || 0, file: match[3] }];
+  });
+  return { author, date: date.slice(0, 10), files };
+}
+
+/** Commits newest first, as sums by author and by file. */
+function tally(commits) {
   const authors = new Map();
   const churn = new Map();
-  let [commits, added, removed, first, last] = [0, 0, 0, undefined, undefined];
-  for (const record of text.split('\u0001').slice(1)) {
-    const [head = '', ...rows] = record.split('\u0000').flatMap((part) => part.split('\n'));
-    const [author = '', date = ''] = head.split('\u0002');
-    commits += 1;
-    first = date.slice(0, 10);
-    last ??= date.slice(0, 10);
+  const sum = { added: 0, removed: 0 };
+  for (const { author, files } of commits) {
     const mine = authors.get(author) ?? { commits: 0, added: 0, removed: 0 };
-    mine.commits += 1;
-    for (const row of rows) {
-      const match = /^(\d+|-)\t(\d+|-)\t(.+)$/.exec(row);
-      if (match === null) continue;
-      const [plus, minus, file] = [Number(match[1]) || 0, Number(match[2]) || 0, match[3]];
-      mine.added += plus;
-      mine.removed += minus;
-      added += plus;
-      removed += minus;
-      const known = churn.get(file) ?? { lines: 0, commits: 0 };
-      churn.set(file, { lines: known.lines + plus + minus, commits: known.commits + 1 });
-    }
     authors.set(author, mine);
+    mine.commits += 1;
+    for (const { added, removed, file } of files) {
+      const known = churn.get(file) ?? { lines: 0, commits: 0 };
+      churn.set(file, { lines: known.lines + added + removed, commits: known.commits + 1 });
+      for (const total of [mine, sum]) {
+        total.added += added;
+        total.removed += removed;
+      }
+    }
   }
-  return { commits, added, removed, first, last, authors, churn };
+  const [first, last] = [commits.at(-1)?.date, commits[0]?.date];
+  return { commits: commits.length, ...sum, first, last, authors, churn };
 }
 
 const languages = {
@@ -181,61 +190,15 @@ const table = (head, rows) =>
   ].join('\n');
 
 function report({ path, days, history, files, branches, marks }) {
-  const { bytes, total } = languagesOf(files);
-  const stale = branches.filter((branch) => branch.days > staleDays);
   const marked = marks.reduce((sum, { count }) => sum + count, 0);
-  const span = days === undefined ? 'whole history' : `last ${days} days`;
-  const largest = [...files].sort((one, other) => other.size - one.size).slice(0, 8);
+  const stale = branches.filter((branch) => branch.days > staleDays);
   return [
     `# ${basename(path)}`,
-    `${history.commits} commits (${span}${history.commits >= most ? `, newest ${most}` : ''}), ${history.authors.size} authors, ` +
-      `+${history.added} −${history.removed} lines${history.first ? `, ${history.first} to ${history.last}` : ''}. ` +
-      `${files.length} files, ${size(files.reduce((sum, file) => sum + file.size, 0))}, ${branches.length} branches.`,
-    '## Commits by author',
-    table(
-      ['author', 'commits', 'added', 'removed'],
-      top(history.authors, 10, (author) => author.commits).map(([name, one]) => [
-        name,
-        one.commits,
-        one.added,
-        one.removed,
-      ]),
-    ),
-    '## Churn: files changed most',
-    table(
-      ['file', 'lines', 'commits'],
-      top(history.churn, 10, (file) => file.lines).map(([name, one]) => [
-        name,
-        one.lines,
-        one.commits,
-      ]),
-    ),
-    '## Languages',
-    table(
-      ['language', 'share', 'size'],
-      top(bytes, 8, (count) => count).map(([name, count]) => [
-        name,
-        `${((100 * count) / total).toFixed(1)} %`,
-        size(count),
-      ]),
-    ),
-    '## Largest files',
-    table(
-      ['file', 'size'],
-      largest.map((one) => [one.file, size(one.size)]),
-    ),
+    overview({ days, history, files, branches }),
+    ...historyTables(history),
+    ...fileTables(files),
     `## Stale branches (no commit for over ${staleDays} days): ${stale.length}`,
-    ...(stale.length > 0
-      ? [
-          table(
-            ['branch', 'days', 'author'],
-            stale
-              .sort((a, b) => b.days - a.days)
-              .slice(0, 10)
-              .map((one) => [one.name, one.days, one.author]),
-          ),
-        ]
-      : []),
+    ...(stale.length > 0 ? [staleTable(stale)] : []),
     `## Open marks (TODO, FIXME, HACK, XXX): ${marked}`,
     ...(marked > 0
       ? [
@@ -246,6 +209,61 @@ function report({ path, days, history, files, branches, marks }) {
         ]
       : []),
   ].join('\n\n');
+}
+
+function overview({ days, history, files, branches }) {
+  const span = days === undefined ? 'whole history' : `last ${days} days`;
+  const cut = history.commits >= most ? `, newest ${most}` : '';
+  const dates = history.first === undefined ? '' : `, ${history.first} to ${history.last}`;
+  const bytes = files.reduce((sum, file) => sum + file.size, 0);
+  return (
+    `${history.commits} commits (${span}${cut}), ${history.authors.size} authors, ` +
+    `+${history.added} −${history.removed} lines${dates}. ` +
+    `${files.length} files, ${size(bytes)}, ${branches.length} branches.`
+  );
+}
+
+function historyTables({ authors, churn }) {
+  const byAuthor = top(authors, 10, (author) => author.commits);
+  const byFile = top(churn, 10, (file) => file.lines);
+  return [
+    '## Commits by author',
+    table(
+      ['author', 'commits', 'added', 'removed'],
+      byAuthor.map(([name, one]) => [name, one.commits, one.added, one.removed]),
+    ),
+    '## Churn: files changed most',
+    table(
+      ['file', 'lines', 'commits'],
+      byFile.map(([name, one]) => [name, one.lines, one.commits]),
+    ),
+  ];
+}
+
+function fileTables(files) {
+  const { bytes, total } = languagesOf(files);
+  const share = (count) => `${((100 * count) / total).toFixed(1)} %`;
+  const largest = [...files].sort((one, other) => other.size - one.size).slice(0, 8);
+  return [
+    '## Languages',
+    table(
+      ['language', 'share', 'size'],
+      top(bytes, 8, (count) => count).map(([name, count]) => [name, share(count), size(count)]),
+    ),
+    '## Largest files',
+    table(
+      ['file', 'size'],
+      largest.map((one) => [one.file, size(one.size)]),
+    ),
+  ];
+}
+
+function staleTable(stale) {
+  const oldest = [...stale].sort((one, other) => other.days - one.days).slice(0, 10);
+  return table(
+    ['branch', 'days', 'author'],
+    oldest.map((one) => [one.name, one.days, one.author]),
+  );
 }
 
 await runBot(async (packet) => {

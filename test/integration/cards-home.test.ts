@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cardKey, readAgentKey } from '../../cards/registry/agent-key.ts';
+import { lintCards, listCards, showCard } from '../../cards/registry/card-operations.ts';
+import { initHome } from '../../cards/registry/init-home.ts';
+import { newCard } from '../../cards/registry/new-card.ts';
+import { catalogFolder, packageRoot } from '../../cards/registry/package-root.ts';
+import { Runtime } from '../../cards/schema/card.ts';
+import { isError } from '../../cards/schema/card-problem.ts';
+import { gitEnvironment } from '../support/card-home.ts';
+
+let parent: string;
+let dir: string;
+const nowMs = Date.UTC(2026, 10, 30);
+const environment = gitEnvironment;
+const view = (change: object = {}) => ({
+  home: dir,
+  defaultHuman: 'alvis',
+  environment,
+  nowMs,
+  ...change,
+});
+const git = (...args: string[]) =>
+  execFileSync('git', args, { cwd: dir, env: environment }).toString().trim();
+const mode = (path: string) => (statSync(join(dir, path)).mode & 0o777).toString(8);
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'mesh-home-'));
+  dir = join(parent, 'mesh');
+});
+afterEach(() => {
+  rmSync(parent, { recursive: true, force: true });
+});
+
+describe('a new mesh home', () => {
+  it('is a committed set of sound Cards with a key each', async () => {
+    const { kind, commit, agentIds } = await initHome({ dir, human: 'alvis', environment });
+    expect(kind).toBe('created');
+    expect(agentIds).toContain('alvis');
+    expect(agentIds).not.toContain('operator');
+    expect(git('rev-parse', 'main')).toBe(commit);
+    expect(git('status', '--porcelain')).toBe('');
+    expect(git('log', '--format=%an <%ae>')).toBe('mesh <mesh@localhost>');
+    expect(await lintCards(view({ ref: 'main' }))).toEqual([]);
+    const rows = await listCards(view({ ref: 'main' }));
+    expect(rows.map(({ id }) => id).sort()).toEqual(agentIds);
+    expect(rows.every(({ canCall }) => canCall)).toBe(true);
+    expect((await showCard(view({ ref: 'main' }), 'adolf')).card.mayCall).toContain('alvis');
+    expect(readFileSync(join(dir, 'mesh.yaml'), 'utf8')).toContain('defaultHuman: alvis\n');
+  });
+
+  it('keeps its secrets out of git and from other users', async () => {
+    await initHome({ dir, human: 'alvis', environment });
+    expect(git('ls-files')).not.toMatch(/state|secret|jwk/);
+    expect(mode('state/keys')).toBe('700');
+    for (const name of readdirSync(join(dir, 'state/keys')))
+      expect(mode(`state/keys/${name}`)).toBe('600');
+    expect(readFileSync(join(dir, 'state/keys/mesh.secret'), 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
+    const { card } = await showCard(view(), 'adolf');
+    expect((await readAgentKey(join(dir, 'state'), 'adolf'))?.x).toBe(card.identity?.x);
+  });
+
+  it('changes nothing the second time', async () => {
+    const first = await initHome({ dir, human: 'alvis', environment });
+    const secret = readFileSync(join(dir, 'state/keys/mesh.secret'), 'utf8');
+    writeFileSync(join(dir, 'mesh.yaml'), 'defaultHuman: alvis # mine\n');
+    expect(await initHome({ dir, human: 'alvis', environment })).toEqual({
+      kind: 'existing',
+      commit: first.commit,
+      agentIds: [],
+    });
+    expect(readFileSync(join(dir, 'mesh.yaml'), 'utf8')).toContain('# mine');
+    expect(readFileSync(join(dir, 'state/keys/mesh.secret'), 'utf8')).toBe(secret);
+  });
+
+  it('takes up an init that was cut off before its commit, with the keys it had', async () => {
+    mkdirSync(join(dir, 'state'), { recursive: true });
+    const key = await cardKey(join(dir, 'state'), 'adolf');
+    git('init', '-q');
+    mkdirSync(join(dir, 'cards'));
+    writeFileSync(join(dir, 'cards', 'adolf.card.yaml'), 'id: ad');
+    await initHome({ dir, human: 'alvis', environment });
+    expect((await showCard(view({ ref: 'main' }), 'adolf')).card.identity).toEqual(key);
+  });
+
+  it('can lie inside another repository, and is not it', async () => {
+    execFileSync('git', ['init', '-q', parent], { env: environment });
+    await initHome({ dir, human: 'alvis', environment });
+    expect(git('rev-parse', '--show-toplevel')).toBe(dir);
+  });
+
+  it('refuses a folder with other things, and a person with the id of an agent', async () => {
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'thesis.tex'), '');
+    await expect(initHome({ dir, human: 'alvis', environment })).rejects.toThrow(
+      /holds thesis\.tex.*empty/,
+    );
+    expect(readdirSync(dir)).toEqual(['thesis.tex']);
+    rmSync(dir, { recursive: true });
+    await expect(initHome({ dir, human: 'adolf', environment })).rejects.toThrow(/shipped agent/);
+    await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow();
+  });
+});
+
+describe('a new Card', () => {
+  it.each(Runtime.options)('of runtime %s lints clean and has a key', async (runtime) => {
+    await initHome({ dir, human: 'alvis', environment });
+    const paths = await newCard({ home: dir, stateDir: join(dir, 'state'), id: 'fresh', runtime });
+    expect(paths.every((path) => existsSync(join(dir, path)))).toBe(true);
+    expect(await lintCards(view())).toEqual([]);
+    const { card, lastChange } = await showCard(view(), 'fresh');
+    expect(card.identity).toEqual(await cardKey(join(dir, 'state'), 'fresh'));
+    expect(lastChange).toBeUndefined();
+  });
+
+  it('never overwrites one', async () => {
+    await initHome({ dir, human: 'alvis', environment });
+    const options = { home: dir, stateDir: join(dir, 'state'), runtime: 'model' } as const;
+    await expect(newCard({ ...options, id: 'adolf' })).rejects.toThrow(/there already/);
+    await expect(newCard({ ...options, id: '../evil' })).rejects.toThrow();
+  });
+});
+
+describe('operations on Cards', () => {
+  it('lint the work tree before a commit, and a commit by name', async () => {
+    await initHome({ dir, human: 'alvis', environment });
+    writeFileSync(join(dir, 'cards', 'adolf.card.yaml'), 'id: adolf\n');
+    expect((await lintCards(view())).some(isError)).toBe(true);
+    expect(await lintCards(view({ ref: 'HEAD' }))).toEqual([]);
+    await expect(listCards(view())).rejects.toThrow(/work tree has \d+ problems/);
+    await expect(lintCards(view({ ref: '--all' }))).rejects.toThrow(/no commit of this home/);
+    await expect(showCard(view({ ref: 'HEAD' }), 'ghost')).rejects.toThrow(/There are: adolf/);
+  });
+
+  it('keep a key that is there, and refuse a file that is none', async () => {
+    const state = join(parent, 'state');
+    const key = await cardKey(state, 'adolf');
+    expect(await cardKey(state, 'adolf')).toEqual(key);
+    expect(key).not.toHaveProperty('d');
+    writeFileSync(join(state, 'keys', 'adolf.jwk.json'), '{}');
+    await expect(cardKey(state, 'adolf')).rejects.toThrow(/not an Ed25519 key/);
+  });
+});
+
+describe('the catalog', () => {
+  it('lints clean, without a warning', async () => {
+    const shipped = view({ home: catalogFolder(), defaultHuman: 'operator' });
+    expect(await lintCards(shipped)).toEqual([]);
+    const rows = await listCards(shipped);
+    const runtimes = new Set(rows.map(({ runtime }) => runtime));
+    expect([...runtimes].sort()).toEqual([
+      'executor',
+      'human',
+      'model',
+      'rehearsal',
+      'router',
+      'runner',
+    ]);
+    const research = rows.find(({ id }) => id === 'researcher');
+    expect(research).toMatchObject({ trust: 'sandboxed', queue: 'researcher' });
+  });
+
+  it('is found from the sources and from dist alike', () => {
+    const root = packageRoot();
+    expect(existsSync(join(root, 'cards', 'catalog', 'adolf.card.yaml'))).toBe(true);
+    expect(packageRoot(join(root, 'dist', 'cards', 'registry'))).toBe(root);
+    expect(() => packageRoot(tmpdir())).toThrow(/No cardmesh package/);
+  });
+});
