@@ -55,7 +55,7 @@ export async function callModel(
   call: ModelCall,
   signal: AbortSignal,
 ): Promise<ChatAnswer | CallFailure | ModelWall> {
-  let emitted = false;
+  const streamed: { begun: boolean } = { begun: false };
   const onText = call.onText;
   const watched =
     onText === undefined
@@ -63,7 +63,7 @@ export async function callModel(
       : {
           ...call,
           onText: (piece: string) => {
-            emitted = true;
+            streamed.begun = true;
             onText(piece);
           },
         };
@@ -71,7 +71,7 @@ export async function callModel(
     const answer = await callOnce(deps, watched, signal);
     if (answer.ok || answer.class === 'wall' || answer.retry === 'never') return answer;
     const last = answer.retry === 'once' ? 2 : tries;
-    if (attempt >= last || emitted || signal.aborted) return answer;
+    if (attempt >= last || streamed.begun || signal.aborted) return answer;
     await deps.clock.sleep(waitMs(deps, answer, attempt), signal);
   }
 }

@@ -41,12 +41,15 @@ def _is_master(api_key: str) -> bool:
 
 
 async def _wanted_model(request: Request) -> str | None:
+    """The model that a call names, None where it names none in its body."""
     if request.method != "POST":
         return None
+    if "json" not in request.headers.get("content-type", ""):
+        raise _refused(403, "auth_error", "Agents send JSON; forms and uploads are not for them.")
     try:
         body = await request.json()
-    except ValueError:
-        return None
+    except ValueError as error:
+        raise _refused(400, "invalid_request_error", "The body is not JSON.") from error
     model = body.get("model") if isinstance(body, dict) else None
     return model if isinstance(model, str) else None
 

@@ -35,7 +35,9 @@ export function healthBook({ clock, log }: { clock: Clock; log: Log }): HealthBo
   return {
     term: (modelAgentId) => breakerTerm(of(modelAgentId), clock.nowMs()),
     gatewayTerm: () => breakerTerm(gateway, clock.nowMs()),
-    started: (modelAgentId) => void note(modelAgentId, started(of(modelAgentId), clock.nowMs())),
+    started: (modelAgentId) => {
+      note(modelAgentId, started(of(modelAgentId), clock.nowMs()));
+    },
     succeeded: (modelAgentId) => {
       breakers.delete(modelAgentId);
       gateway = succeeded();

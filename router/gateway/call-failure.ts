@@ -109,7 +109,7 @@ function evidenceOf(error: unknown): ErrorEvidence {
   if (!(error instanceof APIError)) {
     return { message: error instanceof Error ? error.message : '', header: () => undefined };
   }
-  const known: APIError = error;
+  const known = error as APIError;
   const { status, type, code, message } = known;
   return {
     message,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatRequest, gatewayAt, gatewayContract } from '../support/gateway-contract.ts';
-import { startScenario, upstreamScripts } from '../support/litellm-scenario.ts';
+import { agentKeys, startScenario, upstreamScripts } from '../support/litellm-scenario.ts';
 import { openAiUpstream } from '../support/openai-upstream.ts';
 import type { OpenAiUpstream } from '../support/openai-upstream.ts';
 import type { RunningLiteLlm } from '../support/services/litellm.ts';
@@ -14,8 +14,8 @@ describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
     proxy = await startScenario(upstream.url);
   }, 150_000);
   afterAll(async () => {
-    await proxy?.stop();
-    await upstream?.stop();
+    await upstream.stop();
+    await proxy.stop();
   });
 
   describe('keeps the contract', () => {
@@ -28,6 +28,32 @@ describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
       await gatewayAt(proxy, proxy.masterKey).chat(chatRequest(model));
       expect(upstream.requests.length - before).toBe(1);
     }
+  });
+
+  it('keeps an agent from a model of others by any path, field or form', async () => {
+    const messages = [{ role: 'user', content: 'hi' }];
+    const headers = {
+      authorization: `Bearer ${agentKeys.adolf}`,
+      'content-type': 'application/json',
+    };
+    const bodies: [path: string, body: object][] = [
+      ['/v1/chat/completions', { model: 'ok', fallbacks: ['wall-plain'], messages }],
+      ['/v1/responses', { model: 'wall-plain', input: 'hi' }],
+      ['/v1/messages', { model: 'wall-plain', max_tokens: 5, messages }],
+      ['/engines/wall-plain/chat/completions', { messages }],
+      ['/openai/deployments/wall-plain/chat/completions', { messages }],
+    ];
+    const before = upstream.requests.length;
+    for (const [path, body] of bodies) {
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      const response = await fetch(proxy.url + path, init);
+      expect([path, response.status]).toEqual([path, 403]);
+    }
+    const form = new FormData();
+    form.append('model', 'wall-plain');
+    const init = { method: 'POST', headers: { authorization: headers.authorization }, body: form };
+    expect((await fetch(`${proxy.url}/v1/audio/transcriptions`, init)).status).toBe(403);
+    expect(upstream.requests.length).toBe(before);
   });
 
   it('says when a deployment’s budget is spent, and when a group rests', async () => {
