@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
 import { PrivateJwk } from '../agent-card/card-signature.ts';
-import { PublicJwk, thumbprint } from '../schema/public-key.ts';
+import type { PublicJwk } from '../schema/public-key.ts';
+import { thumbprint } from '../schema/public-key.ts';
 import { writeFileAtomically } from './atomic-file.ts';
 
 const generate = promisify(generateKeyPair);

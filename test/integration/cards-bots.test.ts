@@ -134,10 +134,9 @@ describe('repo-report', () => {
   });
 
   it('asks which one where none is named, or says so where it may not ask', async () => {
-    expect(await run('repo-report', packet())).toMatchObject({
-      status: 'waiting_user',
-      decision_prompt: expect.stringMatching(/Which/),
-    });
+    const asks = await run('repo-report', packet());
+    expect(asks.status).toBe('waiting_user');
+    expect(asks.decision_prompt).toMatch(/Which local git repository/);
     const mute = packet({ allowed_status: ['completed', 'needs_review'] });
     expect(await run('repo-report', mute)).toMatchObject({ status: 'needs_review' });
   });

@@ -22,7 +22,7 @@ const minimal = minimalCardSource(card, url);
 function* walk(value: Json, path: string): Generator<readonly [string, Json]> {
   yield [path, value];
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) yield* walk(inner as Json, `${path}.${key}`);
+  for (const [key, inner] of Object.entries(value)) yield* walk(inner, `${path}.${key}`);
 }
 
 describe('the AgentCard of a Card', () => {
