@@ -62,6 +62,10 @@ export function createFront(deps: FrontDeps): Hono {
     requireScope(await authenticate(c.req.raw), 'tasks:read');
     return c.text(await deps.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
   });
+  app.get('/whoami', async (c) => {
+    const { id, role } = await authenticate(c.req.raw);
+    return c.json({ principal: id, role });
+  });
   app.get('/agents', async (c) => {
     requireScope(await authenticate(c.req.raw), 'cards:read');
     return c.json(listAgents(deps));

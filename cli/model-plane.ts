@@ -37,7 +37,7 @@ export interface ModelPlane {
   readonly health: HealthBook;
   readonly availability: RouterAvailability;
   /** The gateway with the key of one agent; undefined where none is configured. */
-  gatewayOf(agentId: string): Promise<GatewayClient | undefined>;
+  gatewayOf(agentId: string): GatewayClient | undefined;
   close(): Promise<void>;
 }
 
@@ -67,14 +67,14 @@ export async function openModelPlane(options: ModelPlaneOptions): Promise<ModelP
     budgets: () => new Map(),
     warm: () => new Set(),
   });
-  const connect = async (agentId: string) => {
+  const connect = (agentId: string) => {
     if (gatewayUrl === undefined) return undefined;
-    const apiKey = await gatewayKeyOf(paths, environment, agentId);
+    const apiKey = gatewayKeyOf(paths, environment, agentId);
     const wire = { baseUrl: gatewayUrl, apiKey, kind: 'litellm' as const, fetch, clock };
     return openAiWireGateway({ ...wire, probeTimeoutMs });
   };
-  const gateways = new Map<string, Promise<GatewayClient | undefined>>();
-  const gateway = await connect('mesh');
+  const gateways = new Map<string, GatewayClient | undefined>();
+  const gateway = connect('mesh');
   const watching = gateway && watchGateway({ gateway, health, clock, log }, stopping);
   return {
     ledger,

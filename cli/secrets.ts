@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TokenStore } from '../agents/auth/token-store.ts';
@@ -29,26 +30,22 @@ export async function operatorToken(
 ): Promise<string> {
   const known = await textOf(paths.operatorToken);
   if (known !== undefined && tokens.find(known)?.principalId === person) return known;
-  const wish = {
+  const { token } = await tokens.createToken({
     principalId: person,
     role: 'human',
     scopes: [...scopes],
     label: 'operator',
-  } as const;
-  const { token } = await tokens.createToken(wish);
+  });
   await writeFileAtomically(paths.operatorToken, `${token}\n`, 0o600);
   return token;
 }
 
 /** An agent's own key for the gateway, where the operator has put one; else the mesh's. */
-export async function gatewayKeyOf(
-  paths: HomePaths,
-  environment: Environment,
-  agentId: string,
-): Promise<string> {
-  const own = await textOf(join(paths.keys, 'gateway', `${agentId}.key`));
-  // A gateway without authentication takes any word.
-  return own ?? environment.gatewayKey ?? 'none';
+export function gatewayKeyOf(paths: HomePaths, environment: Environment, agentId: string): string {
+  const file = join(paths.keys, 'gateway', `${agentId}.key`);
+  // Read at an agent's first call only; a gateway without authentication takes any word.
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  return environment.gatewayKey ?? 'none';
 }
 
 async function textOf(path: string): Promise<string | undefined> {

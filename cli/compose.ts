@@ -1,0 +1,182 @@
+import type { Hono } from 'hono';
+import { createAuthenticate } from '../agents/auth/authenticate.ts';
+import { tokenStore } from '../agents/auth/token-store.ts';
+import { faultReporter } from '../agents/a2a/error-table.ts';
+import { createTaskActors } from '../agents/a2a/task-actors.ts';
+import { inboxSessions } from '../agents/human/inbox-sessions.ts';
+import { createPersonaService } from '../agents/service.ts';
+import { openCardRegistry, type CardRegistry } from '../cards/registry/card-registry.ts';
+import { PrincipalId } from '../fabric/domain/ids.ts';
+import { scopes, type Principal, type Scope } from '../fabric/domain/principal.ts';
+import { openEmbeddedBoard } from '../fabric/embedded/embedded-board.ts';
+import { fileArtifacts } from '../fabric/embedded/file-artifacts.ts';
+import { processLiveness } from '../fabric/embedded/process-liveness.ts';
+import type { Clock } from '../fabric/ports/clock.ts';
+import type { Directory } from '../fabric/ports/directory.ts';
+import type { Journal } from '../fabric/ports/journal.ts';
+import type { Log } from '../fabric/ports/log.ts';
+import type { Random } from '../fabric/ports/random.ts';
+import type { TaskBoard } from '../fabric/ports/task-board.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { createSlots } from '../fabric/queue/slots.ts';
+import { startKeeper } from '../keeper/keeper.ts';
+import { queueMetrics } from '../keeper/metrics.ts';
+import type { Environment, MeshConfig } from './config.ts';
+import { createFront, listAgents, type AgentListing } from './front.ts';
+import type { HomePaths } from './home.ts';
+import { openModelPlane } from './model-plane.ts';
+import { openPersonas } from './personas.ts';
+import { personaRuns } from './persona-runs.ts';
+import { loadMeshSecret, operatorToken } from './secrets.ts';
+
+export interface ComposeOptions {
+  readonly paths: HomePaths;
+  readonly config: MeshConfig;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The front's address, once it is known; Agent Cards name it. */
+  readonly publicUrl: () => string;
+  /** Where the mesh calls its own agents: its own front, with or without a socket. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Another mesh's board instead of the home's own. */
+  readonly board?: TaskBoard;
+  /** Default: every registered agent. */
+  readonly serves?: (agentId: string) => boolean;
+  /** Where clients reach a persona, as its Agent Card says; default: below the front. */
+  readonly addressOf?: (agentId: string) => string;
+}
+
+/** A mesh, wired; nothing is drained and no time is kept before `start`. */
+export interface Mesh {
+  readonly front: Hono;
+  readonly board: TaskBoard;
+  readonly registry: CardRegistry;
+  readonly queue: QueueDeps;
+  /** The operator's own credential. */
+  readonly token: string;
+  agents(): readonly AgentListing[];
+  serviceOf(agentId: string): Hono | undefined;
+  /** Starts workers and, unless told otherwise, a keeper. */
+  start(what?: { readonly keeper: boolean }): void;
+  /** Runs are handed back or recorded, then everything is closed. */
+  stop(): Promise<void>;
+}
+
+/** Builds a mesh from its parts: the one place where adapters meet use cases. */
+export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
+  const { paths, config, environment, clock, random, log, publicUrl } = options;
+  const stopping = new AbortController();
+  const liveness = await processLiveness({
+    folder: paths.procs,
+    incarnation: random.hex(8),
+    clock,
+  });
+  const { incarnation } = liveness;
+  const own = await openEmbeddedBoard({ path: databaseOf(options), clock, log });
+  const board = options.board ?? own;
+  const journal: Journal = own.journal;
+  const registry = await openCardRegistry({
+    home: paths.home,
+    stateDir: paths.state,
+    branch: config.registry.branch,
+    ...(config.registry.remote === undefined ? {} : { remote: config.registry.remote }),
+    fetchMs: config.registry.fetch,
+    defaultHuman: () => config.defaultHuman,
+    environment: environment.all,
+    clock,
+    log,
+  });
+  const directory = registry.directory();
+  const queue: QueueDeps = {
+    board,
+    directory,
+    artifacts: fileArtifacts({ folder: paths.artifacts }),
+    clock,
+    random,
+    log,
+    meshSecret: await loadMeshSecret(paths, environment),
+  };
+  const tokens = tokenStore({ path: paths.tokens, clock, random });
+  const token = await operatorToken(paths, tokens, config.defaultHuman);
+  const { gatewayUrl } = config;
+  const models = await openModelPlane({
+    ...{ paths, environment, registry, gatewayUrl, clock, random, log },
+    stopping: stopping.signal,
+  });
+  const runs = personaRuns({ ...options, registry, queue, models, stopping: stopping.signal });
+  const { availability } = runs;
+  const slots = createSlots();
+  const actors = createTaskActors({ queue, journal, incarnation, stopping: stopping.signal });
+  const { meshSecret } = queue;
+  const authenticate = createAuthenticate({ registry, tokens, board, meshSecret, clock });
+  const personas = openPersonas({
+    ...{ registry, queue, actors, availability, slots, incarnation },
+    serves: options.serves ?? (() => true),
+    runTaskFor: runs.runTaskFor,
+    serviceFor: (agentId) =>
+      createPersonaService({
+        ...{ agentId, queue, actors, personas, registry, availability, slots, incarnation },
+        authenticate,
+        publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
+        stopping: stopping.signal,
+        ...(directory.agent(agentId)?.runtime === 'router' ? { route: runs.route } : {}),
+      }),
+  });
+  const front = createFront({
+    ...{ queue, registry, availability, authenticate, publicUrl },
+    faults: faultReporter(log, random),
+    sessions: inboxSessions({ clock, random }),
+    personOf: (id) => personOf(directory, id),
+    metrics: () => metrics.text(),
+    serviceOf: (agentId) => personas.serviceOf(agentId),
+  });
+  const metrics = queueMetrics(board, clock);
+  const ends: (() => Promise<void>)[] = [];
+  return {
+    ...{ front, board, registry, queue, token },
+    agents: () => listAgents({ registry, availability, publicUrl }),
+    serviceOf: (agentId) => personas.serviceOf(agentId),
+    start({ keeper } = { keeper: true }) {
+      personas.startWorkers();
+      const routing = runs.startRouting();
+      ends.push(() => routing.stop());
+      if (!keeper) return;
+      const kept = startKeeper(queue, { liveness });
+      ends.push(() => kept.stop());
+    },
+    async stop() {
+      stopping.abort();
+      await personas.stop();
+      await Promise.all(ends.map((end) => end()));
+      actors.close();
+      await models.close();
+      await registry.close();
+      if (board !== own) await board.close();
+      await own.close();
+      liveness.release();
+    },
+  };
+}
+
+/** A process beside the owner of the home keeps only its own streams, in a file of its own. */
+function databaseOf({ paths, board }: ComposeOptions): string {
+  return board === undefined ? paths.database : `${paths.database}.beside-${process.pid}`;
+}
+
+const personScopes: readonly Scope[] = scopes.filter(
+  (scope) => scope !== 'admin' && scope !== 'tasks:work' && scope !== 'tasks:read-all',
+);
+
+/** A person as the inbox page knows them: their own tasks, nobody else's. */
+function personOf(directory: Directory, id: PrincipalId): Principal | undefined {
+  const policy = directory.agent(id);
+  if (policy?.trust !== 'human') return undefined;
+  return {
+    id: PrincipalId.parse(id),
+    role: 'human',
+    trust: 'human',
+    scopes: new Set(personScopes),
+  };
+}

@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { MeshError } from '../fabric/domain/errors.ts';
+import { lockHome } from '../fabric/embedded/home-lock.ts';
+import { remoteBoard } from '../fabric/remote/remote-board.ts';
+import { pinoLog } from '../fabric/telemetry/pino-log.ts';
+import { systemClock } from '../fabric/telemetry/system-clock.ts';
+import { systemRandom } from '../fabric/telemetry/system-random.ts';
+import { composeMesh } from './compose.ts';
+import { loadConfig, loadEnvironment, type Environment } from './config.ts';
+import { hasHome, homePaths, type HomePaths } from './home.ts';
+import type { MeshConnection, MeshOptions } from './mesh-connection.ts';
+
+/**
+ * Opens the mesh of `options`: the front that runs, else one in this process under the home's lock
+ * (ADR 0005). See `OpenMesh` for what it throws.
+ */
+export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
+  const environment = loadEnvironment();
+  const paths = homePaths(options.home ?? environment.home);
+  const url = options.url ?? environment.url;
+  if (url !== undefined) return connectTo(trimmed(url), paths, options, environment);
+  if (!hasHome(paths)) throw noHome(paths);
+  const lock = await lockHome(paths.lock, { pid: process.pid, command: 'mesh' });
+  if (lock.kind === 'locked')
+    return openHere(paths, environment, options, () => {
+      lock.release();
+    });
+  const holder = lock.holder;
+  if (holder?.url !== undefined) return connectTo(trimmed(holder.url), paths, options, environment);
+  throw new MeshError(
+    'FABRIC_DOWN',
+    `${paths.home} is in use by ${holder ? `${holder.command} (process ${holder.pid})` : 'another command'}, ` +
+      'which has no address yet. Try again in a moment.',
+  );
+}
+
+const trimmed = (url: string): string => url.replace(/\/+$/, '');
+
+function noHome(paths: HomePaths): MeshError {
+  return new MeshError(
+    'NOT_FOUND',
+    `There is no mesh home at ${paths.home}. Make one with: mesh init, or name one with --home or --url.`,
+    { path: 'home' },
+  );
+}
+
+async function connectTo(
+  url: string,
+  paths: HomePaths,
+  options: MeshOptions,
+  environment: Environment,
+): Promise<MeshConnection> {
+  const token = options.token ?? environment.token ?? (await ownToken(paths));
+  if (token === undefined) {
+    throw new MeshError(
+      'UNAUTHENTICATED',
+      `No token for ${url}. Give one with --token or MESH_TOKEN, or use the home it belongs to with --home.`,
+    );
+  }
+  const board = boardAt(url, token, fetch);
+  return {
+    home: paths.home,
+    url,
+    token,
+    principal: await principalBehind(url, token, fetch),
+    fetch: (input, init) => fetch(input, init),
+    board,
+    inProcess: false,
+    close: () => board.close(),
+  };
+}
+
+/** The front without a socket, in this process; nothing is drained and no time is kept. */
+async function openHere(
+  paths: HomePaths,
+  environment: Environment,
+  options: MeshOptions,
+  release: () => void,
+): Promise<MeshConnection> {
+  try {
+    const config = await loadConfig(paths.home, environment);
+    const url = `http://${config.front.host}:${config.front.port}`;
+    const call: typeof fetch = (input, init) =>
+      Promise.resolve(mesh.front.fetch(new Request(input, init)));
+    const mesh = await composeMesh({
+      paths,
+      config,
+      environment,
+      clock: systemClock,
+      random: systemRandom,
+      log: pinoLog({ level: 'error' }),
+      publicUrl: () => config.front.publicUrl ?? url,
+      fetch: call,
+    });
+    const token = options.token ?? environment.token ?? mesh.token;
+    const board = boardAt(url, token, call);
+    return {
+      home: paths.home,
+      url,
+      token,
+      principal: await principalBehind(url, token, call),
+      fetch: (input, init) => call(input, init),
+      board,
+      inProcess: true,
+      async close() {
+        await board.close();
+        await mesh.stop();
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function boardAt(url: string, token: string, call: typeof fetch) {
+  return remoteBoard({
+    url,
+    authorization: () => Promise.resolve(`Bearer ${token}`),
+    fetch: (address, init) => call(address, init),
+    clock: systemClock,
+  });
+}
+
+async function ownToken(paths: HomePaths): Promise<string | undefined> {
+  const text = await readFile(paths.operatorToken, 'utf8').catch(() => undefined);
+  return text?.trim();
+}
+
+/** Whom the front takes this token for; the command shows and addresses things by it. */
+async function principalBehind(url: string, token: string, call: typeof fetch): Promise<string> {
+  const answer = await call(`${url}/whoami`, {
+    headers: { authorization: `Bearer ${token}` },
+  }).catch((cause: unknown) => {
+    throw new MeshError(
+      'FABRIC_DOWN',
+      `No mesh answers at ${url}. Start it with: mesh up`,
+      {},
+      { cause },
+    );
+  });
+  if (answer.status === 401) {
+    throw new MeshError(
+      'UNAUTHENTICATED',
+      `${url} does not take this token. Make one: mesh token create.`,
+    );
+  }
+  const body: unknown = await answer.json().catch(() => undefined);
+  const id = (body as { principal?: unknown } | undefined)?.principal;
+  if (answer.ok && typeof id === 'string') return id;
+  throw new MeshError('FABRIC_DOWN', `What answers at ${url} is no mesh (HTTP ${answer.status}).`);
+}

@@ -1,0 +1,116 @@
+import type { Hono } from 'hono';
+import type { LocalPersonas } from '../agents/a2a/personas.ts';
+import type { TaskActors } from '../agents/a2a/task-actors.ts';
+import type { Card } from '../cards/schema/card.ts';
+import type { CardRegistry } from '../cards/registry/card-registry.ts';
+import { reasonOf } from '../fabric/domain/errors.ts';
+import type { AvailabilityProbe } from '../fabric/ports/availability.ts';
+import type { RunTask } from '../fabric/ports/run-task.ts';
+import type { QueueDeps } from '../fabric/queue/deps.ts';
+import type { Slots } from '../fabric/queue/slots.ts';
+import { startWorker, type Worker } from '../fabric/queue/worker.ts';
+
+export interface PersonasOptions {
+  readonly registry: CardRegistry;
+  readonly queue: QueueDeps;
+  readonly actors: TaskActors;
+  readonly availability: AvailabilityProbe;
+  readonly slots: Slots;
+  readonly incarnation: string;
+  /** How a Card's persona works; undefined for a runtime that this build does not serve. */
+  readonly runTaskFor: (card: Card) => RunTask | undefined;
+  readonly serviceFor: (agentId: string) => Hono;
+  /** Which agents this process serves. */
+  readonly serves: (agentId: string) => boolean;
+}
+
+/** The personas of this process: they follow the registry, without a restart. */
+export interface Personas extends LocalPersonas {
+  serviceOf(agentId: string): Hono | undefined;
+  /** Begins to drain the queues; without it only callers who wait are served. */
+  startWorkers(): void;
+  /** Takes nothing new, hands runs back, and resolves when all is on record. */
+  stop(): Promise<void>;
+}
+
+export function openPersonas(options: PersonasOptions): Personas {
+  const { registry, queue, serves } = options;
+  const runs = new Map<string, { readonly card: Card; readonly runTask: RunTask | undefined }>();
+  const services = new Map<string, Hono>();
+  const workers = new Map<string, Worker>();
+  const leaving = new Set<Promise<void>>();
+  let drains = false;
+
+  /** The run of the newest Card; a run that has begun keeps the one it was claimed under. */
+  const runTaskOf = (agentId: string): RunTask | undefined => {
+    const card = serves(agentId) ? registry.card(agentId) : undefined;
+    if (card === undefined) return undefined;
+    const known = runs.get(agentId);
+    if (known?.card === card) return known.runTask;
+    const runTask = options.runTaskFor(card);
+    runs.set(agentId, { card, runTask });
+    return runTask;
+  };
+  const follow = () => {
+    const { cards } = registry.current();
+    for (const [agentId, worker] of workers) {
+      if (cards.has(agentId)) continue;
+      workers.delete(agentId);
+      const left = worker.stop();
+      leaving.add(left);
+      void left.finally(() => leaving.delete(left));
+    }
+    if (!drains) return;
+    for (const agentId of cards.keys()) {
+      if (workers.has(agentId) || runTaskOf(agentId) === undefined) continue;
+      workers.set(agentId, workerOf(agentId, runTaskOf, options));
+    }
+  };
+  const unfollow = registry.onChange(follow);
+
+  return {
+    runTaskOf,
+    serviceOf(agentId) {
+      if (!serves(agentId) || registry.card(agentId) === undefined) return undefined;
+      const service = services.get(agentId) ?? options.serviceFor(agentId);
+      services.set(agentId, service);
+      return service;
+    },
+    startWorkers() {
+      drains = true;
+      follow();
+    },
+    async stop() {
+      unfollow();
+      const stops = [...workers.values()].map((worker) => worker.stop());
+      await Promise.all([...stops, ...leaving]).catch((error: unknown) => {
+        queue.log.error('personas.stop-failed', { reason: reasonOf(error) });
+      });
+    },
+  };
+}
+
+function workerOf(
+  agentId: string,
+  runTaskOf: (agentId: string) => RunTask | undefined,
+  { queue, actors, availability, slots, incarnation }: PersonasOptions,
+): Worker {
+  return startWorker(queue, {
+    agentId,
+    // Asked anew for each run: a Card that changed takes effect with the next claim.
+    runTask: (run, signal) => {
+      const runTask = runTaskOf(agentId);
+      if (runTask) return runTask(run, signal);
+      return Promise.resolve({ kind: 'parked', reason: `${agentId} has left the registry` });
+    },
+    availability,
+    slots,
+    incarnation,
+    onChunk: ({ uid }, text) => {
+      actors.chunk(uid, text);
+    },
+    onProgress: ({ uid }, text) => {
+      actors.progress(uid, text);
+    },
+  });
+}

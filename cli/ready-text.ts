@@ -1,0 +1,35 @@
+import type { AgentListing } from './front.ts';
+
+export interface ReadyFacts {
+  readonly url: string;
+  readonly home: string;
+  readonly agents: readonly AgentListing[];
+  /** Our own start-up, ms. */
+  readonly readyMs: number;
+}
+
+/** What `mesh up` says when it is ready: every agent, where it is, and whether it can work now. */
+export function readyText({ url, home, agents, readyMs }: ReadyFacts): string {
+  const rows = agents.map(({ agentId, trust, url: address, availability }) => [
+    agentId,
+    trust,
+    availability.a === 1 ? 'available' : `waits: ${availability.reasons.join('; ')}`,
+    address,
+  ]);
+  const table = [['agent', 'trust', 'availability', 'address'], ...rows];
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [
+    ...lines,
+    '',
+    `ready: ${agents.length} agents at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
+    'Try: mesh send understudy "hello"    mesh inbox    mesh cards list    (npm run mesh -- <verb> in a checkout)',
+  ].join('\n');
+}

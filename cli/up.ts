@@ -1,0 +1,265 @@
+import type { Hono } from 'hono';
+import { initHome } from '../cards/registry/init-home.ts';
+import { MeshError } from '../fabric/domain/errors.ts';
+import { lockHome, type HomeLock } from '../fabric/embedded/home-lock.ts';
+import type { TaskBoard } from '../fabric/ports/task-board.ts';
+import { remoteBoard } from '../fabric/remote/remote-board.ts';
+import { pinoLog } from '../fabric/telemetry/pino-log.ts';
+import { systemClock } from '../fabric/telemetry/system-clock.ts';
+import { systemRandom } from '../fabric/telemetry/system-random.ts';
+import { composeMesh, type Mesh } from './compose.ts';
+import { loadConfig, loadEnvironment, type Environment, type MeshConfig } from './config.ts';
+import { hasHome, homePaths, type HomePaths } from './home.ts';
+import { listen, type Listening } from './listen.ts';
+import { readyText } from './ready-text.ts';
+
+/** What a daemon takes from the command line. */
+export interface DaemonOptions {
+  readonly home?: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly host?: string;
+  readonly port?: number;
+  /** `embedded` or `mesh:<url>`. */
+  readonly board?: string;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Aborts at Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** Everything a daemon begins with. */
+interface Ground {
+  readonly environment: Environment;
+  readonly paths: HomePaths;
+  readonly config: MeshConfig;
+  readonly log: ReturnType<typeof pinoLog>;
+}
+
+const say = (options: DaemonOptions, text: string): void => {
+  if (!options.quiet) process.stderr.write(`${text}\n`);
+};
+
+async function groundOf(options: DaemonOptions): Promise<Ground> {
+  const environment = loadEnvironment();
+  const paths = homePaths(options.home ?? environment.home);
+  if (!hasHome(paths)) {
+    say(options, `No mesh home at ${paths.home}: making one from the catalog.`);
+    await initHome({ dir: paths.home, human: 'operator', environment: environment.all });
+  }
+  const config = await loadConfig(paths.home, environment);
+  const level = options.logLevel ?? levelOf(environment.logLevel) ?? 'warn';
+  return { environment, paths, config, log: pinoLog({ level }) };
+}
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const levelOf = (text: string | undefined) => levels.find((level) => level === text);
+
+/**
+ * `mesh up`: personas, workers, keeper and front in one process, until `signal`. A home is made on
+ * first use. Resolves when everything is handed back or on record.
+ * @throws MeshError `FABRIC_DOWN` when somebody else holds the home or the port is taken
+ */
+export async function up(options: DaemonOptions & { readonly ports?: boolean }): Promise<void> {
+  const startedMs = systemClock.monotonicMs();
+  const ground = await groundOf(options);
+  const { paths, config } = ground;
+  const remote = boardUrl(options);
+  const lock = remote === undefined ? await ownHome(paths, 'mesh up') : undefined;
+  const host = options.host ?? config.front.host;
+  const listening: Listening[] = [];
+  let url = '';
+  const mesh = await compose(ground, options, {
+    publicUrl: () => config.front.publicUrl ?? url,
+    remote,
+  });
+  try {
+    const front = await listen(mesh.front, host, options.port ?? config.front.port);
+    listening.push(front);
+    url = front.url;
+    if (options.ports) listening.push(...(await listenEach(mesh, host, ground)));
+    mesh.start();
+    await lock?.describe({ pid: process.pid, command: 'mesh up', url });
+    const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
+    const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
+    process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(facts)}\n`);
+    await aborted(options.signal);
+    say(options, 'Stopping: running work is handed back or put on record.');
+  } finally {
+    await mesh.stop();
+    await Promise.all(listening.map((one) => one.close()));
+    lock?.release();
+  }
+}
+
+/** `mesh serve <agent>`: one persona on a port of its own, a worker of the mesh's board. */
+export async function serve(options: DaemonOptions & { readonly agentId: string }): Promise<void> {
+  const { agentId } = options;
+  const ground = await groundOf(options);
+  const lock =
+    boardUrl(options) === undefined ? await tryHome(ground.paths, 'mesh serve') : undefined;
+  const remote = boardUrl(options) ?? lock?.heldBy;
+  let url = '';
+  const mesh = await compose(ground, options, {
+    publicUrl: () => remote ?? url,
+    remote,
+    serves: (id) => id === agentId,
+    addressOf: () => `${url}/`,
+  });
+  let listening: Listening | undefined;
+  try {
+    const service = mesh.serviceOf(agentId);
+    if (service === undefined) {
+      throw new MeshError('NOT_FOUND', `No Card names ${agentId}. See: mesh cards list`);
+    }
+    const host = options.host ?? ground.config.front.host;
+    listening = await listenFree(service, host, options.port ?? portOf(mesh, agentId));
+    url = listening.url;
+    mesh.start({ keeper: false });
+    const facts = { agentId, url, board: remote ?? 'embedded' };
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify(facts)}\n`
+        : `ready: ${agentId} at ${url}/, board ${facts.board}\n`,
+    );
+    await aborted(options.signal);
+  } finally {
+    await mesh.stop();
+    await listening?.close();
+    lock?.release();
+  }
+}
+
+/** `mesh keeper`: time alone, on the home's board or another mesh's. */
+export async function runKeeper(options: DaemonOptions): Promise<void> {
+  const ground = await groundOf(options);
+  const lock =
+    boardUrl(options) === undefined ? await tryHome(ground.paths, 'mesh keeper') : undefined;
+  const remote = boardUrl(options) ?? lock?.heldBy;
+  const mesh = await compose(ground, options, {
+    publicUrl: () => remote ?? '',
+    remote,
+    serves: () => false,
+  });
+  try {
+    mesh.start({ keeper: true });
+    process.stdout.write(
+      options.json ? '{"ready":true}\n' : `ready: keeper of ${remote ?? ground.paths.home}\n`,
+    );
+    await aborted(options.signal);
+  } finally {
+    await mesh.stop();
+    lock?.release();
+  }
+}
+
+interface Wiring {
+  readonly publicUrl: () => string;
+  readonly remote: string | undefined;
+  readonly serves?: (agentId: string) => boolean;
+  readonly addressOf?: (agentId: string) => string;
+}
+
+async function compose(ground: Ground, options: DaemonOptions, wiring: Wiring): Promise<Mesh> {
+  const { remote, ...rest } = wiring;
+  const board = remote === undefined ? undefined : await boardAt(remote, ground, options);
+  return composeMesh({
+    ...ground,
+    ...rest,
+    ...(board ? { board } : {}),
+    clock: systemClock,
+    random: systemRandom,
+    fetch,
+  });
+}
+
+const boardUrl = ({ board }: DaemonOptions): string | undefined =>
+  board?.startsWith('mesh:') ? board.slice('mesh:'.length).replace(/\/+$/, '') : undefined;
+
+async function boardAt(url: string, ground: Ground, options: DaemonOptions): Promise<TaskBoard> {
+  const { readFile } = await import('node:fs/promises');
+  const own = () => readFile(ground.paths.operatorToken, 'utf8').catch(() => '');
+  const token = options.token ?? ground.environment.token ?? (await own()).trim();
+  if (token === '') {
+    throw new MeshError(
+      'UNAUTHENTICATED',
+      `The board at ${url} needs a token with the scope tasks:work: give --token or MESH_TOKEN.`,
+    );
+  }
+  return remoteBoard({
+    url,
+    authorization: () => Promise.resolve(`Bearer ${token}`),
+    fetch,
+    clock: systemClock,
+  });
+}
+
+/** The home for this process alone. */
+async function ownHome(paths: HomePaths, command: string): Promise<HomeLock> {
+  const lock = await lockHome(paths.lock, { pid: process.pid, command });
+  if (lock.kind === 'locked') return lock;
+  const { holder } = lock;
+  const who = holder
+    ? `${holder.command}, process ${holder.pid}${holder.url ? `, ${holder.url}` : ''}`
+    : 'another process';
+  throw new MeshError(
+    'FABRIC_DOWN',
+    `The mesh home ${paths.home} is in use (${who}). Stop that one, or name another home with --home.`,
+  );
+}
+
+interface TriedHome {
+  /** The front of the process that owns the home; absent when it is ours. */
+  readonly heldBy?: string;
+  release(): void;
+}
+
+/** The home's board directly where it is free, else over the front of whoever owns it. */
+async function tryHome(paths: HomePaths, command: string): Promise<TriedHome> {
+  const lock = await lockHome(paths.lock, { pid: process.pid, command });
+  if (lock.kind === 'locked') return lock;
+  if (lock.holder?.url === undefined)
+    throw new MeshError(
+      'FABRIC_DOWN',
+      `${paths.home} is in use by a process without a front. Try again in a moment.`,
+    );
+  return { heldBy: lock.holder.url, release: () => undefined };
+}
+
+const firstOwnPort = 4701;
+
+function portOf(mesh: Mesh, agentId: string): number {
+  return mesh.registry.card(agentId)?.port ?? firstOwnPort;
+}
+
+/** The first free port from `port` on. */
+async function listenFree(app: Hono, host: string, port: number): Promise<Listening> {
+  for (let tried = port; ; tried++) {
+    try {
+      return await listen(app, host, tried);
+    } catch (error) {
+      if (port === 0 || tried >= port + 200) throw error;
+    }
+  }
+}
+
+async function listenEach(mesh: Mesh, host: string, { log }: Ground): Promise<Listening[]> {
+  const all: Listening[] = [];
+  for (const { agentId } of mesh.agents()) {
+    const service = mesh.serviceOf(agentId);
+    if (service === undefined) continue;
+    const one = await listenFree(service, host, portOf(mesh, agentId));
+    log.info('persona.listening', { agent: agentId, url: one.url });
+    all.push(one);
+  }
+  return all;
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
