@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { MeshConnection } from './mesh-connection.ts';
+import { getJson } from './rpc.ts';
+
+/** One agent as the front lists it. */
+export const ListedAgent = z.looseObject({
+  agentId: z.string(),
+  name: z.string(),
+  url: z.string(),
+  runtime: z.string(),
+  trust: z.string(),
+  tier: z.string().optional(),
+  cost: z.string(),
+  availability: z.looseObject({
+    a: z.union([z.literal(0), z.literal(1)]),
+    reasons: z.array(z.string()),
+    untilMs: z.number().optional(),
+  }),
+  queue: z.string(),
+  commit: z.string(),
+});
+export type ListedAgent = z.infer<typeof ListedAgent>;
+
+export const listAgents = (mesh: MeshConnection, signal: AbortSignal): Promise<ListedAgent[]> =>
+  getJson(mesh, '/agents', z.array(ListedAgent), signal);
+
+/** Ids of the agents that can't work now; none where the front can't say. */
+export async function unavailableAgents(
+  mesh: MeshConnection,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const agents = await listAgents(mesh, signal).catch(() => []);
+  return new Set(agents.flatMap(({ agentId, availability }) => (availability.a ? [] : agentId)));
+}

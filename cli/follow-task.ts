@@ -1,0 +1,149 @@
+import { MeshError } from '../fabric/domain/errors.ts';
+import type { MeshConnection } from './mesh-connection.ts';
+import { rpc, rpcStream } from './rpc.ts';
+import type { Session } from './session.ts';
+import type { Submission } from './submission.ts';
+import {
+  isAtRest,
+  partsText,
+  stateOf,
+  StreamFrame,
+  WireTask,
+  type WireArtifact,
+} from './wire-task.ts';
+
+const pollMs = 1_000;
+
+/** What came of a message: a Task, or a foreign agent's bare answer. */
+export type Reply = { readonly task: WireTask } | { readonly text: string };
+
+export interface FollowOptions {
+  readonly timeoutMs?: number;
+  onFrame?(frame: StreamFrame): void;
+}
+
+/**
+ * Sends and follows a task until nothing more comes by itself, or until the time-out. A stream that
+ * breaks off loses nothing: the task is read until it rests. Ctrl-C prints its id and how to go on.
+ */
+export async function sendAndFollow(
+  session: Session,
+  mesh: MeshConnection,
+  submission: Submission,
+  options: FollowOptions = {},
+): Promise<Reply> {
+  const { agentId, message, messageId } = submission;
+  const timeout = timeoutOf(session, options.timeoutMs);
+  session.onInterrupt(
+    `Stopped before the mesh had answered. The same again with --key ${messageId} names the same task.`,
+  );
+  const call = {
+    ...(agentId === undefined ? {} : { agentId }),
+    method: 'SendStreamingMessage',
+    params: { message },
+    signal: AbortSignal.any([session.signal, timeout.signal]),
+  };
+  let task: WireTask | undefined;
+  try {
+    for await (const frame of rpcStream(mesh, call, StreamFrame)) {
+      options.onFrame?.(frame);
+      if ('message' in frame) return { text: partsText(frame.message) };
+      task = withFrame(task, frame);
+      if (task) tellState(session, mesh, task);
+    }
+  } catch (error) {
+    const goesOn = timeout.isOver() || (error instanceof MeshError && error.code === 'FABRIC_DOWN');
+    if (session.signal.aborted || task === undefined || !goesOn) throw error;
+  } finally {
+    timeout.end();
+  }
+  if (task === undefined) throw new Error('the stream ended without a task');
+  if (isAtRest(task) || timeout.isOver()) return { task };
+  return { task: await untilAtRest(session, mesh, { agentId, task }, timeout.isOver) };
+}
+
+/** The task with what the frame says; a first frame that is no Task is not ours to guess at. */
+export function withFrame(
+  task: WireTask | undefined,
+  frame: Exclude<StreamFrame, { message: unknown }>,
+): WireTask | undefined {
+  if ('task' in frame) return frame.task;
+  if (task === undefined) return undefined;
+  if ('statusUpdate' in frame) {
+    const { status, metadata } = frame.statusUpdate;
+    return { ...task, status, metadata: { ...task.metadata, ...metadata } };
+  }
+  return { ...task, artifacts: withArtifact(task.artifacts, frame.artifactUpdate) };
+}
+
+function withArtifact(
+  artifacts: readonly WireArtifact[],
+  {
+    artifact,
+    append = false,
+  }: { readonly artifact: WireArtifact; readonly append?: boolean | undefined },
+): WireArtifact[] {
+  const isIt = (one: WireArtifact): boolean => one.artifactId === artifact.artifactId;
+  if (!artifacts.some(isIt)) return [...artifacts, artifact];
+  return artifacts.map((one) => {
+    if (!isIt(one)) return one;
+    return append ? { ...one, parts: [...one.parts, ...artifact.parts] } : artifact;
+  });
+}
+
+/** Reads the task once a second until it rests, is past its time, or Ctrl-C. */
+async function untilAtRest(
+  session: Session,
+  mesh: MeshConnection,
+  { agentId, task }: { readonly agentId: string | undefined; readonly task: WireTask },
+  isOver: () => boolean,
+): Promise<WireTask> {
+  const call = {
+    ...(agentId === undefined ? {} : { agentId }),
+    method: 'GetTask',
+    params: { id: task.id },
+    signal: session.signal,
+  };
+  let latest = task;
+  while (!isAtRest(latest) && !isOver()) {
+    await session.clock.sleep(pollMs, session.signal);
+    session.signal.throwIfAborted();
+    latest = await rpc(mesh, call, WireTask);
+    tellState(session, mesh, latest);
+  }
+  return latest;
+}
+
+function tellState(session: Session, mesh: MeshConnection, task: WireTask): void {
+  const id = task.id.slice(0, 8);
+  session.progress(`${id} is ${stateOf(task).toLowerCase().replaceAll('_', ' ')}`);
+  session.onInterrupt(
+    mesh.inProcess
+      ? `Stopped waiting for task ${id}. It is kept and goes on at the next \`mesh up\`.`
+      : `Stopped waiting; task ${id} goes on. See it with \`mesh show ${id}\`, follow it with \`mesh watch ${id}\`, end it with \`mesh cancel ${id}\`.`,
+  );
+}
+
+interface Timeout {
+  readonly signal: AbortSignal;
+  readonly isOver: () => boolean;
+  readonly end: () => void;
+}
+
+function timeoutOf({ clock, signal }: Session, timeoutMs: number | undefined): Timeout {
+  const over = new AbortController();
+  const done = new AbortController();
+  const endMs = timeoutMs === undefined ? Infinity : clock.monotonicMs() + timeoutMs;
+  if (timeoutMs !== undefined) {
+    void clock.sleep(timeoutMs, AbortSignal.any([signal, done.signal])).then(() => {
+      if (!done.signal.aborted) over.abort();
+    });
+  }
+  return {
+    signal: over.signal,
+    isOver: () => clock.monotonicMs() >= endMs,
+    end: () => {
+      done.abort();
+    },
+  };
+}

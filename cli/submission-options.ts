@@ -1,0 +1,158 @@
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
+import type { Terminal } from './terminal.ts';
+import { parseSpan, parseWhen, type When } from './text/points-in-time.ts';
+
+/** What `submit`, `send`, `stream` and `route` take beside target and text. */
+export interface SubmissionOptions {
+  readonly file?: string;
+  readonly key?: string;
+  readonly context?: string;
+  readonly parent?: string;
+  readonly ref?: readonly string[];
+  readonly acceptance?: string;
+  readonly priority?: number;
+  readonly score?: number;
+  readonly deadline?: When;
+  readonly notBefore?: When;
+  readonly verification?: string;
+  readonly effects?: string;
+  readonly onUnavailable?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly tier?: string;
+  readonly skill?: string;
+  readonly tools?: true;
+  readonly vision?: true;
+  readonly minContext?: number;
+  readonly trust?: string;
+  readonly cost?: readonly string[];
+}
+
+const tiers = ['small', 'medium', 'large', 'reasoning'];
+
+/** Target and text, and what only a target that is not pinned needs. */
+export function withTarget(command: Command): Command {
+  return command
+    .addArgument(new Argument('<target>', 'an agent id, `any` (with what it must have), or `auto`'))
+    .addArgument(new Argument('[text...]', 'what to do; `-` or nothing reads standard input'))
+    .option('--file <path>', 'read the text from a file')
+    .addOption(new Option('--tier <tier>', 'any: size of model').choices(tiers))
+    .option('--skill <id>', 'any: a skill it must have')
+    .option('--tools', 'any: a model that can call tools')
+    .option('--vision', 'any: a model that can see')
+    .option('--min-context <tokens>', 'any: least context of the model', parseWhole)
+    .addOption(
+      new Option('--trust <class>', 'any: least trust').choices([
+        'human',
+        'trusted',
+        'sandboxed',
+        'untrusted',
+      ]),
+    )
+    .addOption(
+      new Option('--cost <class...>', 'any: allowed costs').choices([
+        'free-local',
+        'flat-quota',
+        'metered',
+      ]),
+    )
+    .addOption(
+      new Option('--score <points>', 'size of the task, for the tier')
+        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
+        .argParser(parseWhole),
+    );
+}
+
+/** Everything else that a submit may say. */
+export function withSubmission(command: Command): Command {
+  return withTarget(command)
+    .option(
+      '--ref <ref...>',
+      'context by reference: git:…, task:…, bank:…, file:…, url:…, artifact:…',
+    )
+    .option('--acceptance <text>', 'when it counts as done')
+    .addOption(
+      new Option('--priority <n>', '1 first, then 2, 0, 3')
+        .choices(['0', '1', '2', '3'])
+        .argParser(parseWhole),
+    )
+    .option(
+      '--deadline <when>',
+      'ask a person when it is not done by then: 2h, 2026-12-24',
+      parseWhen,
+    )
+    .option('--not-before <when>', 'nobody takes it before', parseWhen)
+    .option('--context <id>', 'go on in this context')
+    .option('--parent <task>', 'make it a child of this task')
+    .addOption(
+      new Option('--verification <who>', 'who verifies the result').choices([
+        'submitter',
+        'reviewer',
+        'human',
+        'none',
+      ]),
+    )
+    .addOption(
+      new Option('--effects <width>', 'widest effect it may have').choices([
+        'none',
+        'workspace',
+        'external',
+      ]),
+    )
+    .addOption(
+      new Option('--on-unavailable <do>', 'when nobody can do it now').choices(['park', 'reject']),
+    )
+    .option('--model <id>', 'executors: this model')
+    .option('--effort <level>', 'executors: this effort')
+    .option('--key <text>', 'idempotency key: the same key again names the same task');
+}
+
+/** `--timeout` of the verbs that wait. */
+export const withTimeout = (command: Command): Command =>
+  command.option('--timeout <span>', 'stop waiting after 30s, 5m, 2h; the task goes on', parseSpan);
+
+function parseWhole(text: string): number {
+  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+/** A whole number from 1 on, for options. @throws InvalidArgumentError */
+export function parseCount(text: string): number {
+  const count = parseWhole(text);
+  if (count === 0) throw new InvalidArgumentError('Give a whole number from 1 on.');
+  return count;
+}
+
+/**
+ * The text of a task: the words given, a file, or standard input.
+ * @throws InvalidValueError when there is none, or more than one source
+ */
+export async function textOfSubmission(
+  words: readonly string[],
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const given = words.join(' ');
+  if (file !== undefined && given !== '') {
+    throw new InvalidValueError('Give the text or --file, not both.', 'text');
+  }
+  const text = file === undefined ? await typedText(given, terminal) : await fileText(file);
+  if (text.trim() !== '') return text;
+  throw new InvalidValueError(
+    'The task has no text. Write it after the target, pipe it in, or name a --file.',
+    'text',
+  );
+}
+
+async function typedText(given: string, terminal: Terminal): Promise<string> {
+  const fromStdin = given === '-' || (given === '' && !terminal.inIsTty);
+  return fromStdin ? terminal.readAll() : given;
+}
+
+async function fileText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new InvalidValueError(`${file} can't be read: ${reasonOf(cause)}.`, 'file', { cause });
+  });
+}

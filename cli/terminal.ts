@@ -1,0 +1,46 @@
+import { styleText } from 'node:util';
+
+export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
+
+/** Where a command's words go: results to `out`, everything else to `err`. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly outIsTty: boolean;
+  readonly errIsTty: boolean;
+  /** Characters a line; 100 where nobody knows. */
+  readonly columns: number;
+  /** `text` in `style` where colours are wanted, else as it is. */
+  readonly paint: (style: Style, text: string) => string;
+  /** All of standard input, as UTF-8. */
+  readonly readAll: () => Promise<string>;
+  readonly inIsTty: boolean;
+}
+
+const widthWithoutTty = 100;
+
+/** This process's own streams. A reader that went away (`| head`) ends the command quietly. */
+export function processTerminal(color: boolean): Terminal {
+  const { stdin, stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', endQuietlyOnBrokenPipe);
+  const outIsTty = stdout.isTTY;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    outIsTty,
+    errIsTty: stderr.isTTY,
+    inIsTty: stdin.isTTY,
+    columns: outIsTty ? stdout.columns : widthWithoutTty,
+    paint: (style, text) => (color && outIsTty ? styleText(style, text) : text),
+    async readAll() {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}
+
+function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+}

@@ -1,0 +1,48 @@
+import type { TaskState } from '../../fabric/domain/state.ts';
+import { shortId } from '../task-ref.ts';
+import type { Terminal } from '../terminal.ts';
+import { indent } from './columns.ts';
+import { oneLine, printable } from './printable.ts';
+import { relative } from './relative-time.ts';
+
+/** What waits for a person: questions with how to answer each, results with how to accept each. */
+export function inboxPage(
+  questions: readonly TaskState[],
+  results: readonly TaskState[],
+  nowMs: number,
+  paint: Terminal['paint'],
+): string {
+  if (questions.length + results.length === 0) return 'Nothing waits for you.';
+  const parts = [
+    ...questions.map((state) => questionText(state, nowMs, paint)),
+    ...results.map((state) => resultText(state, nowMs, paint)),
+  ];
+  return parts.join('\n\n');
+}
+
+function heading(state: TaskState, nowMs: number, paint: Terminal['paint'], what: string): string {
+  const title = oneLine(state.task.intent.title, 70);
+  return `${shortId(state.taskId)}  ${paint('bold', title)}  ${paint('dim', `${what}, ${relative(state.phaseAtMs, nowMs)}`)}`;
+}
+
+function questionText(state: TaskState, nowMs: number, paint: Terminal['paint']): string {
+  const { question } = state;
+  const from = state.lastStartedBy ?? state.agentId ?? 'the mesh';
+  const what = `${question?.urgent ? 'urgent: ' : ''}${from} asks`;
+  const options = question?.options.map((option) => oneLine(option)) ?? [];
+  const choice = options.length > 0 ? options.join('|') : '"…"';
+  return [
+    heading(state, nowMs, paint, what),
+    indent(printable(question?.text ?? '').trimEnd()),
+    indent(`mesh answer ${shortId(state.taskId)} ${choice}`),
+  ].join('\n');
+}
+
+function resultText(state: TaskState, nowMs: number, paint: Terminal['paint']): string {
+  const by = state.producer ?? 'somebody';
+  return [
+    heading(state, nowMs, paint, `${by} is done`),
+    indent(oneLine(state.outcome?.summary ?? '', 300)),
+    indent(`mesh verify ${shortId(state.taskId)}   or   --refuse --note "…"`),
+  ].join('\n');
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { MeshError } from '../../fabric/domain/errors.ts';
+import type { Run } from '../program.ts';
+import { textOfSubmission } from '../submission-options.ts';
+import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
+import { WireTask } from '../wire-task.ts';
+
+const examples = `
+Examples:
+  mesh answer 1a2b3c4d approve
+  mesh answer 1a2b3c4d "The one in Berlin" --note "asked the owner"
+  mesh answer 1a2b3c4d - < answer.md
+
+Silence is never an answer; the same answer again changes nothing.
+`;
+
+interface AnswerOptions {
+  readonly note?: string;
+  readonly decision?: string;
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .argument('<task>', 'its id, or 6 or more of its first digits')
+    .argument('<value...>', 'one of the options, or your own words; `-` reads standard input')
+    .option('--note <text>', 'why, for the log')
+    .option('--decision <id>', 'refuse unless this is the open question (from `mesh inbox --json`)')
+    .addHelpText('after', examples)
+    .action((ref: string, words: string[], { note, decision }: AnswerOptions) =>
+      run(async (session) => {
+        const mesh = await session.connect();
+        const { uid, state } = await taskNamed(mesh, ref);
+        const decisionId = decision ?? state.question?.decisionId;
+        if (decisionId === undefined) throw nothingAsked(uid, state.phase);
+        const value = (await textOfSubmission(words, undefined, session.terminal)).trim();
+        const params = {
+          taskId: uid,
+          decisionId,
+          value,
+          ...(note === undefined ? {} : { note }),
+        };
+        const call = { method: 'cardmesh/answer', params, signal: session.signal };
+        const { task } = await taskRpc(mesh, state, call, z.looseObject({ task: WireTask }));
+        return { data: task, text: `Answered. ${shortId(uid)} goes on.` };
+      }),
+    );
+}
+
+function nothingAsked(uid: string, phase: string): MeshError {
+  return new MeshError(
+    'STALE_DECISION',
+    `Task ${shortId(uid)} asks nothing: it is ${phase}. See \`mesh inbox\` for what is open.`,
+    { taskId: uid },
+  );
+}

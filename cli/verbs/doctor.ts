@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { loadEnvironment, type Environment, type MeshConfig } from '../config.ts';
+import { cardsFinding } from '../doctor/cards-check.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { lockFinding, modeFinding, secretFinding, settingsFinding } from '../doctor/home-checks.ts';
+import {
+  clockFinding,
+  diskFinding,
+  fsyncFinding,
+  gitFinding,
+  nodeFinding,
+  scratchFolder,
+} from '../doctor/machine-checks.ts';
+import { frontFindings, gatewayFinding } from '../doctor/network-checks.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { homeView } from '../home-view.ts';
+import type { HomePaths } from '../home.ts';
+import type { Run } from '../program.ts';
+import { namedHome } from '../require-home.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { columns } from '../text/columns.ts';
+
+const examples = `
+Examples:
+  mesh doctor
+  mesh doctor --json | jq '.[] | select(.verdict != "ok")'
+
+It changes nothing. Exit code 1 when something fails; warnings alone are 0.
+`;
+
+export function define(command: Command, run: Run): void {
+  command.addHelpText('after', examples).action(() =>
+    run(async (session) => {
+      const findings = await examine(session);
+      const sick = findings.some(({ verdict }) => verdict === 'fail');
+      return {
+        data: findings,
+        text: findingLines(findings, session.terminal),
+        exitCode: sick ? exitCodes.fault : exitCodes.ok,
+      };
+    }),
+  );
+}
+
+async function examine(session: Session): Promise<Finding[]> {
+  const { clock, globals } = session;
+  const environment = loadEnvironment();
+  const paths = namedHome(globals);
+  session.progress('looking at the machine');
+  const machine = [
+    nodeFinding(process.versions.node),
+    await gitFinding(environment.all),
+    clockFinding(clock),
+  ];
+  session.progress('looking at the home');
+  const { finding, config } = await settingsFinding(paths, environment);
+  const home = config ? await homeFindings(session, paths, environment) : [];
+  const disk = await diskFindings(session, config ? paths.home : undefined);
+  session.progress('looking at the network');
+  const network = config ? await networkFindings(session, config, environment) : [];
+  return [...machine, ...disk, finding, ...home, ...network];
+}
+
+async function diskFindings({ clock }: Session, home: string | undefined): Promise<Finding[]> {
+  const folder = scratchFolder(home);
+  return [await diskFinding(folder), await fsyncFinding(folder, clock)];
+}
+
+async function homeFindings(
+  session: Session,
+  paths: HomePaths,
+  environment: Environment,
+): Promise<Finding[]> {
+  return [
+    await modeFinding(paths),
+    await secretFinding(paths, environment),
+    await lockFinding(paths),
+    await cardsFinding(await homeView(session)),
+  ];
+}
+
+async function networkFindings(
+  { clock, globals }: Session,
+  config: MeshConfig,
+  environment: Environment,
+): Promise<Finding[]> {
+  const { host, port } = config.front;
+  const url = globals.url ?? environment.url ?? `http://${host}:${port}`;
+  return [
+    ...(await frontFindings(url.replace(/\/+$/u, ''), clock)),
+    await gatewayFinding(config.gatewayUrl, environment.gatewayKey),
+  ];
+}
+
+const styles = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+function findingLines(findings: readonly Finding[], { paint }: Terminal): string {
+  const rows = findings.flatMap(({ about, verdict, says, fix }) => [
+    [paint(styles[verdict], verdict), about, says],
+    ...(fix === undefined ? [] : [['', '', fix]]),
+  ]);
+  return columns(rows);
+}

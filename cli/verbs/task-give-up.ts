@@ -1,0 +1,138 @@
+import type { Command } from 'commander';
+import type { Author } from '../../fabric/domain/events.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
+import { authorOf } from '../../fabric/domain/principal.ts';
+import type { RunEnd } from '../../fabric/ports/run-task.ts';
+import { change, eventOf } from '../../fabric/queue/change.ts';
+import { releaseTask } from '../../fabric/queue/claim.ts';
+import { finishRun } from '../../fabric/queue/finish.ts';
+import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
+import type { MeshConnection } from '../mesh-connection.ts';
+import { ownPrincipal } from '../own-principal.ts';
+import type { Run } from '../program.ts';
+import type { Session } from '../session.ts';
+import { taskNamed } from '../task-ref.ts';
+import { atMsOf, parseWhen, type When } from '../text/points-in-time.ts';
+import { standsAt, withHold } from './task-held-options.ts';
+
+const group = 'Giving back:';
+
+interface ReasonOptions extends HoldOptions {
+  readonly reason: string;
+}
+
+/** `release`, `fail`, `park`, `escalate` and `deadletter`: every way to end a run without a result. */
+export function defineGiveUp(command: Command, run: Run): void {
+  const verb = (name: string, description: string, examples: string): Command =>
+    withHold(command.command(name))
+      .helpGroup(group)
+      .description(description)
+      .requiredOption('--reason <text>', 'why, for the log')
+      .addHelpText('after', examples);
+  const ends = (
+    command: Command,
+    end: (session: Session, options: ParkOptions) => RunEnd,
+  ): void => {
+    command.action((ref: string, options: ParkOptions) =>
+      run(async (session) => {
+        const mesh = await session.connect();
+        const held = await heldTask(session, mesh, ref, options);
+        const state = await finishRun(logWriterOf(session, mesh), held, end(session, options));
+        return standsAt(state);
+      }),
+    );
+  };
+  verb('release', 'hand it back unharmed; the attempt does not count', releaseExamples).action(
+    (ref: string, options: ReasonOptions) =>
+      run(async (session) => {
+        const mesh = await session.connect();
+        const held = await heldTask(session, mesh, ref, options);
+        return standsAt(await releaseTask(logWriterOf(session, mesh), held, options.reason));
+      }),
+  );
+  ends(
+    verb('fail', 'it failed and may be tried again; the attempt counts', failExamples),
+    (_session, { reason }) => ({
+      kind: 'failed',
+      reason,
+      retryable: true,
+    }),
+  );
+  ends(
+    verb(
+      'park',
+      'it can’t go on for now: a quota, a window; no attempt counts',
+      parkExamples,
+    ).option('--until <when>', 'when it can: 2h, 2026-12-24T18:00Z', parseWhen),
+    parkedBy,
+  );
+  ends(
+    verb('escalate', 'it is beyond you: a person decides what next', escalateExamples),
+    (_session, { reason }) => ({
+      kind: 'failed',
+      reason,
+      retryable: false,
+    }),
+  );
+  verb('deadletter', 'give it up; its holder or a person may', deadLetterExamples).action(
+    (ref: string, options: ReasonOptions) =>
+      run(async (session) =>
+        standsAt(await deadLetter(session, await session.connect(), ref, options)),
+      ),
+  );
+}
+
+interface ParkOptions extends ReasonOptions {
+  readonly until?: When;
+}
+
+function parkedBy({ clock }: Session, { reason, until }: ParkOptions): RunEnd {
+  return {
+    kind: 'parked',
+    reason,
+    ...(until === undefined ? {} : { untilMs: atMsOf(until, clock.nowMs()) }),
+  };
+}
+
+const releaseExamples = `
+Examples:
+  mesh task release 1a2b3c4d --fence 2 --reason "this machine goes down"
+  mesh task release 1a2b3c4d --agent claude-coder --reason "not for me"
+`;
+const failExamples = `
+Examples:
+  mesh task fail 1a2b3c4d --fence 2 --reason "the build timed out"
+  mesh task fail 1a2b3c4d --agent claude-coder --reason "exit code 1"
+`;
+const parkExamples = `
+Examples:
+  mesh task park 1a2b3c4d --fence 2 --reason "the quota is used up" --until 5h
+  mesh task park 1a2b3c4d --fence 2 --reason "the lab is closed" --until 2026-12-24T08:00Z
+`;
+const escalateExamples = `
+Examples:
+  mesh task escalate 1a2b3c4d --fence 2 --reason "needs a larger model"
+  mesh task escalate 1a2b3c4d --agent claude-coder --reason "two designs are possible"
+`;
+const deadLetterExamples = `
+Examples:
+  mesh task deadletter 1a2b3c4d --fence 2 --reason "its repository is gone"
+  mesh task deadletter 1a2b3c4d --reason "nobody wants it any more"
+`;
+
+/** Under a claim as its holder; without one as the person at this terminal. */
+async function deadLetter(
+  session: Session,
+  mesh: MeshConnection,
+  ref: string,
+  options: ReasonOptions,
+): Promise<TaskState> {
+  const { fence, agent, reason } = options;
+  const asHolder = fence !== undefined || agent !== undefined;
+  const by: Author = asHolder
+    ? (await heldTask(session, mesh, ref, options)).by
+    : authorOf(ownPrincipal(mesh));
+  const { uid } = await taskNamed(mesh, ref);
+  const deps = logWriterOf(session, mesh);
+  return change(deps, uid, () => eventOf(deps, by, 'deadLettered', { reason }));
+}

@@ -1,0 +1,120 @@
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import { InvalidValueError } from '../../fabric/domain/errors.ts';
+import type { MeshConnection } from '../mesh-connection.ts';
+import type { Run } from '../program.ts';
+import type { Result, Session } from '../session.ts';
+import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
+import { atMsOf, parseWhen, type When } from '../text/points-in-time.ts';
+import { phaseOf, stateOf, WireTask } from '../wire-task.ts';
+
+const group = 'Steering, people only:';
+
+/** What each says when it is done; "revoke" and "edit" have options of their own. */
+const plain = {
+  admit: ['let it be worked on', 'mesh task admit 1a2b3c4d'],
+  pause: ['let nobody take it for now', 'mesh task pause 1a2b3c4d'],
+  resume: ['end a pause', 'mesh task resume 1a2b3c4d'],
+  archive: ['put it away', 'mesh task archive 1a2b3c4d'],
+} as const;
+
+interface EditOptions {
+  readonly priority?: number;
+  readonly score?: number;
+  readonly deadline?: When | false;
+  readonly notBefore?: When | false;
+}
+
+/** `admit`, `pause`, `resume`, `archive`, `revoke` and `edit`: what a person does with a task by hand. */
+export function defineSteer(command: Command, run: Run): void {
+  const verb = (name: string, description: string, examples: readonly string[]): Command =>
+    command
+      .command(name)
+      .helpGroup(group)
+      .description(description)
+      .argument('<task>', 'its id, or 6 or more of its first digits')
+      .addHelpText('after', `\nExamples:\n${examples.map((one) => `  ${one}\n`).join('')}`);
+  for (const [name, [description, example]] of Object.entries(plain)) {
+    verb(name, description, [example, `${example} --json`]).action((ref: string) =>
+      run(async (session) => steer(session, await session.connect(), ref, { do: name })),
+    );
+  }
+  verb('revoke', 'take it back from its holder, who stops first', [
+    'mesh task revoke 1a2b3c4d',
+    'mesh task revoke 1a2b3c4d --to paused',
+  ])
+    .addOption(
+      new Option('--to <state>', 'where it goes')
+        .choices(['ready', 'submitted', 'paused'])
+        .default('submitted'),
+    )
+    .action((ref: string, { to }: { to: string }) =>
+      run(async (session) => steer(session, await session.connect(), ref, { do: 'revoke', to })),
+    );
+  withEdit(verb('edit', 'change it before anybody takes it', editExamples)).action(
+    (ref: string, options: EditOptions) =>
+      run(async (session) => {
+        const edit = editOf(options, session.clock.nowMs());
+        return steer(session, await session.connect(), ref, { do: 'edit', edit });
+      }),
+  );
+}
+
+const editExamples = [
+  'mesh task edit 1a2b3c4d --priority 1 --score 5',
+  'mesh task edit 1a2b3c4d --deadline 2d --no-not-before',
+];
+
+const withEdit = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--priority <n>', '1 first, then 2, 0, 3')
+        .choices(['0', '1', '2', '3'])
+        .argParser(Number),
+    )
+    .addOption(
+      new Option('--score <points>', 'its size')
+        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
+        .argParser(Number),
+    )
+    .option('--deadline <when>', 'done by then: 2h, 2026-12-24', parseWhen)
+    .option('--no-deadline', 'without a deadline')
+    .option('--not-before <when>', 'nobody takes it before', parseWhen)
+    .option('--no-not-before', 'may be taken at once');
+
+/** @throws InvalidValueError when nothing is to be changed */
+function editOf(options: EditOptions, nowMs: number): Record<string, number | null> {
+  const instant = (when: When | false): number | null =>
+    when === false ? null : atMsOf(when, nowMs);
+  const { priority, score, deadline, notBefore } = options;
+  const edit = {
+    ...(priority === undefined ? {} : { priority }),
+    ...(score === undefined ? {} : { score }),
+    ...(deadline === undefined ? {} : { deadlineAtMs: instant(deadline) }),
+    ...(notBefore === undefined ? {} : { notBeforeAtMs: instant(notBefore) }),
+  };
+  if (Object.keys(edit).length > 0) return edit;
+  throw new InvalidValueError(
+    'Nothing to change. Give --priority, --score, --deadline or --not-before.',
+    'edit',
+  );
+}
+
+async function steer(
+  session: Session,
+  mesh: MeshConnection,
+  ref: string,
+  steering: Readonly<Record<string, unknown>>,
+): Promise<Result> {
+  const { uid, state } = await taskNamed(mesh, ref);
+  const call = {
+    method: 'cardmesh/steer',
+    params: { taskId: uid, ...steering },
+    signal: session.signal,
+  };
+  const { task } = await taskRpc(mesh, state, call, z.looseObject({ task: WireTask }));
+  return {
+    data: task,
+    text: `${shortId(uid)} is ${phaseOf(task) ?? stateOf(task).toLowerCase()}.`,
+  };
+}

@@ -1,0 +1,73 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Run } from '../program.ts';
+import type { GlobalOptions } from '../session.ts';
+
+const examples = `
+Examples:
+  mesh up                                    a home in ./.mesh is made on first use
+  mesh up --port 4800 --ports                also every agent on a port of its own
+  mesh up --board mesh:https://mesh.example.org
+
+It runs until Ctrl-C: runs are told to stop and are handed back, nothing is lost.
+`;
+
+/** What the daemons take from the command line. */
+export interface DaemonOptions {
+  readonly host?: string;
+  readonly port?: number;
+  readonly board?: string;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+interface UpOptions extends DaemonOptions {
+  readonly ports?: true;
+}
+
+export function define(command: Command, run: Run): void {
+  withDaemon(command)
+    .option('--ports', 'also serve each agent on a port of its own')
+    .addHelpText('after', examples)
+    .action((options: UpOptions) =>
+      run(async ({ globals, signal }) => {
+        const { up } = await import('../up.ts');
+        await up({ ...daemonOf(globals), ...options, signal });
+        return { data: { stopped: true }, text: '' };
+      }),
+    );
+}
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** Address, board and log of the verbs that go on running. */
+export const withDaemon = (command: Command): Command =>
+  command
+    .option('--host <address>', 'listen on (default: mesh.yaml, else 127.0.0.1)')
+    .option('--port <n>', 'listen on (default: mesh.yaml, else 4700)', parsePort)
+    .option(
+      '--board <where>',
+      '`embedded`, or `mesh:<url>` of another mesh (default: embedded)',
+      parseBoard,
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least level of the log on stderr').choices(levels),
+    );
+
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/u.test(text) ? Number(text) : NaN;
+  if (port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('A port is a number from 0 (any free one) to 65535.');
+}
+
+function parseBoard(text: string): string {
+  if (text === 'embedded' || /^mesh:https?:\/\/\S+$/u.test(text)) return text;
+  throw new InvalidArgumentError('A board is `embedded` or `mesh:` and an http(s) address.');
+}
+
+/** What of the global options a daemon wants. */
+export const daemonOf = ({ home, url, token, json, quiet }: GlobalOptions) => ({
+  ...(home === undefined ? {} : { home }),
+  ...(url === undefined ? {} : { url }),
+  ...(token === undefined ? {} : { token }),
+  ...(json === undefined ? {} : { json }),
+  ...(quiet === undefined ? {} : { quiet }),
+});

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import type { Run } from '../program.ts';
+import { shortId, taskNamed } from '../task-ref.ts';
+import { printable } from '../text/printable.ts';
+import { whyOf } from './show.ts';
+
+const examples = `
+Examples:
+  mesh why 1a2b3c4d
+  for task in $(mesh tasks --phase ready --json | jq -r '.tasks[].taskId'); do mesh why $task; done
+`;
+
+export function define(command: Command, run: Run): void {
+  command
+    .argument('<task>', 'its id, or 6 or more of its first digits')
+    .addHelpText('after', examples)
+    .action((ref: string) =>
+      run(async (session) => {
+        const mesh = await session.connect();
+        const { state } = await taskNamed(mesh, ref);
+        const sentence = await whyOf(session, mesh, state);
+        return {
+          data: { taskId: state.taskId, phase: state.phase, sentence },
+          text: `${shortId(state.taskId)}: ${printable(sentence)}`,
+        };
+      }),
+    );
+}
