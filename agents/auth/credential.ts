@@ -39,6 +39,12 @@ export function credentialOf(request: Request): Credential | undefined {
   return { kind: ApiToken.test(text) ? 'token' : 'jwt', text };
 }
 
+/** Whether the request tries to authenticate at all, in whatever way. */
+export function presentsCredential({ headers, url }: Request): boolean {
+  const isInHeader = headers.has('authorization') || headers.has('x-api-key');
+  return isInHeader || hasTokenInAddress(url);
+}
+
 function hasTokenInAddress(url: string): boolean {
   const start = url.indexOf('?');
   if (start < 0) return false;

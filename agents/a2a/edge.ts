@@ -1,0 +1,30 @@
+import type { TaskState } from '../../fabric/domain/state.ts';
+import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
+import type { QueueDeps } from '../../fabric/queue/deps.ts';
+import type { Slots } from '../../fabric/queue/slots.ts';
+import type { CardRegistry } from '../../cards/registry/card-registry.ts';
+import type { LocalPersonas } from './personas.ts';
+import type { TaskActors } from './task-actors.ts';
+
+/** What the edge of one persona works with. */
+export interface Edge {
+  readonly agentId: string;
+  readonly queue: QueueDeps;
+  readonly actors: TaskActors;
+  readonly personas: LocalPersonas;
+  readonly registry: CardRegistry;
+  readonly availability: AvailabilityProbe;
+  readonly slots: Slots;
+  readonly incarnation: string;
+  /** Where clients reach this persona, as its Agent Card says; may change while it is served. */
+  readonly publicUrl: () => string;
+  readonly stopping: AbortSignal;
+  /** Chooses an agent for a task without one and puts the choice on record; only a router has it. */
+  readonly route?: (state: TaskState) => Promise<TaskState>;
+  /** Longest that a waiting call waits, ms; `limits.waitMs`. */
+  readonly waitMs: number;
+}
+
+/** A router answers for tasks of every persona; any other one only for its own. */
+export const isRouter = (edge: Edge): boolean =>
+  edge.queue.directory.agent(edge.agentId)?.runtime === 'router';

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { DecisionId } from '../../fabric/domain/ids.ts';
+import { limits } from '../../fabric/domain/limits.ts';
+import { Priority, Score } from '../../fabric/domain/task.ts';
+import { Text } from './request-schemas.ts';
+
+/** Parameters of `urn:cardmesh:ext:review:v1` and of steering; strict, unlike A2A's own. */
+
+/** A task id, a prefix of it with at least 6 digits, or the board's own ref. */
+const taskId = Text.min(1).max(128);
+const note = Text.min(1).max(limits.answerChars).optional();
+
+export const AnswerParams = z.strictObject({
+  taskId,
+  decisionId: DecisionId,
+  value: Text.min(1).max(limits.answerChars),
+  note,
+});
+
+export const VerifyParams = z.strictObject({
+  taskId,
+  verdict: z.enum(['verified', 'refused']),
+  note,
+  commit: Text.min(1).max(64).optional(),
+  rework: z.boolean().optional(),
+});
+
+export const WhyParams = z.strictObject({ taskId });
+
+const instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .or(z.int().positive());
+
+const Edit = z.strictObject({
+  priority: Priority.optional(),
+  score: Score.optional(),
+  /** ISO instant or ms since the epoch; null takes it away. */
+  deadlineAtMs: instant.nullable().optional(),
+  notBeforeAtMs: instant.nullable().optional(),
+});
+
+export const SteerParams = z.discriminatedUnion('do', [
+  z.strictObject({ taskId, do: z.enum(['admit', 'pause', 'resume', 'archive']) }),
+  z.strictObject({ taskId, do: z.literal('revoke'), to: z.enum(['ready', 'submitted', 'paused']) }),
+  z.strictObject({ taskId, do: z.literal('edit'), edit: Edit }),
+]);

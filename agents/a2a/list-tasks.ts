@@ -1,0 +1,121 @@
+import { TaskState as WireState, type ListTasksRequest, type ListTasksResponse } from '@a2a-js/sdk';
+import type { A2aState } from '../../fabric/domain/a2a-state.ts';
+import type { Principal } from '../../fabric/domain/principal.ts';
+import type { Phase, TaskState } from '../../fabric/domain/state.ts';
+import type { TaskQuery } from '../../fabric/ports/task-board.ts';
+import { ContextId } from '../../fabric/domain/ids.ts';
+import { isRouter, type Edge } from './edge.ts';
+import { pageTokens } from './page-token.ts';
+import { toTask, viewFor } from './task-view.ts';
+import { isVisible } from './visible-task.ts';
+
+const defaultPageSize = 50;
+
+/** Phases that may show as each state: the first sieve; `a2a-state.ts` has the last word. */
+export const phasesShownAs: Readonly<Record<A2aState, readonly Phase[]>> = {
+  SUBMITTED: ['suggested', 'submitted', 'ready', 'scheduled', 'paused'],
+  WORKING: [
+    ...(['suggested', 'submitted', 'ready', 'scheduled', 'paused'] as const),
+    ...(['claimed', 'working', 'waiting-event'] as const),
+    ...(['done', 'reviewing', 'approved', 'deploying', 'deploy-failed'] as const),
+  ],
+  INPUT_REQUIRED: ['input-required', 'needs-review', 'done', 'approved'],
+  COMPLETED: [
+    ...(['done', 'reviewing', 'approved', 'deploying', 'deploy-failed'] as const),
+    ...(['verified', 'archived'] as const),
+  ],
+  FAILED: ['refused', 'dead-letter', 'archived'],
+  CANCELED: ['canceled', 'split', 'archived'],
+  REJECTED: ['rejected', 'archived'],
+};
+
+const statesOnWire = new Map<WireState, A2aState | 'none'>([
+  [WireState.TASK_STATE_SUBMITTED, 'SUBMITTED'],
+  [WireState.TASK_STATE_WORKING, 'WORKING'],
+  [WireState.TASK_STATE_INPUT_REQUIRED, 'INPUT_REQUIRED'],
+  [WireState.TASK_STATE_COMPLETED, 'COMPLETED'],
+  [WireState.TASK_STATE_FAILED, 'FAILED'],
+  [WireState.TASK_STATE_CANCELED, 'CANCELED'],
+  [WireState.TASK_STATE_REJECTED, 'REJECTED'],
+  // No task of ours ever waits for a credential.
+  [WireState.TASK_STATE_AUTH_REQUIRED, 'none'],
+]);
+
+/**
+ * The tasks of this persona that the caller may see, newest status first, task id as tie-break. The
+ * status may change between two pages, so a task can be missed or come twice (A2A #1263). `totalSize`
+ * counts what the board finds; with a status filter it is an upper bound.
+ */
+export async function listTasks(
+  edge: Edge,
+  principal: Principal,
+  request: ListTasksRequest,
+): Promise<ListTasksResponse> {
+  const wanted = statesOnWire.get(request.status);
+  const pageSize = request.pageSize ?? defaultPageSize;
+  if (wanted === 'none') return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 };
+  const query = queryOf(edge, principal, request, wanted);
+  const tokens = pageTokens(edge.queue.meshSecret);
+  const boundTo = [principal.id, edge.agentId, query];
+  const start = request.pageToken === '' ? undefined : tokens.open(request.pageToken, boundTo);
+  const page = await collected(edge, principal, { query, start, wanted, pageSize });
+  const viewing = {
+    principal,
+    historyLength: request.historyLength,
+    withArtifacts: request.includeArtifacts ?? false,
+  };
+  return {
+    tasks: await Promise.all(page.states.map((state) => toTask(edge, state, viewing))),
+    nextPageToken: page.cursor === undefined ? '' : tokens.seal(page.cursor, boundTo),
+    pageSize,
+    totalSize: page.total,
+  };
+}
+
+function queryOf(
+  edge: Edge,
+  principal: Principal,
+  { contextId, statusTimestampAfter }: ListTasksRequest,
+  wanted: A2aState | undefined,
+): Omit<TaskQuery, 'limit'> {
+  const sinceMs = Date.parse(statusTimestampAfter ?? '');
+  return {
+    ...(principal.scopes.has('tasks:read-all') ? {} : { principal: principal.id }),
+    ...(isRouter(edge) ? {} : { agentId: edge.agentId }),
+    ...(contextId === '' ? {} : { contextId: ContextId.parse(contextId) }),
+    ...(wanted ? { phases: phasesShownAs[wanted] } : {}),
+    ...(Number.isNaN(sinceMs) ? {} : { changedSinceMs: sinceMs }),
+  };
+}
+
+interface Collecting {
+  readonly query: Omit<TaskQuery, 'limit'>;
+  readonly start: string | undefined;
+  readonly wanted: A2aState | undefined;
+  readonly pageSize: number;
+}
+
+/** Reads on until the page is full: the board asked for what is left, so its cursor fits exactly. */
+async function collected(
+  edge: Edge,
+  principal: Principal,
+  { query, start, wanted, pageSize }: Collecting,
+): Promise<{ states: TaskState[]; cursor: string | undefined; total: number }> {
+  const states: TaskState[] = [];
+  let cursor = start;
+  for (;;) {
+    const page = await edge.queue.board.find({
+      ...query,
+      limit: pageSize - states.length,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const state of page.states) {
+      const fits = wanted === undefined || viewFor(state, principal).state === wanted;
+      if (fits && (await isVisible(edge, principal, state))) states.push(state);
+    }
+    cursor = page.cursor;
+    if (cursor === undefined || states.length >= pageSize) {
+      return { states, cursor, total: page.total };
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import type { Message } from '@a2a-js/sdk';
+import { maySee } from '../../fabric/domain/access.ts';
+import { MeshError } from '../../fabric/domain/errors.ts';
+import { ContextId } from '../../fabric/domain/ids.ts';
+import type { Principal } from '../../fabric/domain/principal.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
+import type { Target } from '../../fabric/domain/task.ts';
+import { submitTask, taskIdOf, type SubmitRequest } from '../../fabric/queue/submit.ts';
+import type { Edge } from './edge.ts';
+import { invalidField } from './invalid-params.ts';
+import { intentOf, partsOf } from './message-content.ts';
+import { takePlace, type Place } from './run-at-once.ts';
+import { submitExtensionOf, type SubmitExtension } from './submit-extension.ts';
+import { selectionOf, targetOf } from './target-of.ts';
+
+/** How a caller wants to hear of the result. */
+export interface Mode {
+  /** Waits for a result, or streams it: worth running at once. */
+  readonly waits: boolean;
+  readonly streams: boolean;
+}
+
+/** A message that was taken in. */
+export interface Accepted {
+  readonly state: TaskState;
+  /** Where it can run at once. */
+  readonly place?: Place;
+  /** Nothing will happen before a known wall or a person: whoever waits is told so at once. */
+  readonly isParked: boolean;
+}
+
+/**
+ * Makes a task of a message. What is not allowed, or not possible with `onUnavailable: reject`, leaves
+ * nothing behind; the same message again names the same task.
+ * @throws MeshError of `submitTask`; InvalidParamsError; `NO_TARGET` with `retryAtMs`
+ */
+export async function acceptNewTask(
+  edge: Edge,
+  principal: Principal,
+  message: Message,
+  mode: Mode,
+): Promise<Accepted> {
+  const extension = submitExtensionOf(message.metadata);
+  const target = targetOf(edge, extension);
+  const selection = selectionOf(edge, target, extension);
+  const contextId = await contextFor(edge, principal, message, extension);
+  const said = toRequest(message, extension);
+  const request = {
+    ...said,
+    principal,
+    target,
+    ...(selection ? { selection } : {}),
+    ...(contextId ? { contextId } : {}),
+  };
+  if (extension?.onUnavailable === 'reject') await refuseWhenAway(edge, request);
+  const pinned = target.kind === 'agent' ? target.agentId : undefined;
+  const place = mode.waits ? takePlace(edge, pinned) : undefined;
+  try {
+    const { state } = await submitTask(edge.queue, {
+      ...request,
+      mode: place ? 'sync' : 'async',
+      // A waiting caller learns the id only after a later commit; a stream names it first (`DESIGN.md` 5.1).
+      durability: place && !mode.streams ? 'buffered' : 'committed',
+    });
+    return placed(edge, await routed(edge, state), mode, place);
+  } catch (error) {
+    place?.giveBack();
+    throw error;
+  }
+}
+
+type Said = Omit<SubmitRequest, 'principal' | 'target' | 'mode'>;
+
+function toRequest(message: Message, extension: SubmitExtension | undefined): Said {
+  const parts = partsOf(message);
+  const optional = {
+    parts,
+    acceptance: extension?.acceptance,
+    contextRefs: extension?.contextRefs,
+    priority: extension?.priority,
+    score: extension?.score,
+    deadlineAtMs: extension?.deadline,
+    notBeforeAtMs: extension?.notBefore,
+    effects: extension?.effects,
+    parent: extension?.parent,
+  };
+  return {
+    idempotencyKey: extension?.idempotencyKey ?? message.messageId,
+    messageId: message.messageId,
+    intent: intentOf(message),
+    // Whoever speaks our extension verifies; a foreign client never would (`DESIGN.md` 4.3).
+    verification: extension ? (extension.verification ?? 'submitter') : 'none',
+    ...defined(optional),
+  };
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function defined<T extends object>(fields: T): Defined<T> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Defined<T>;
+}
+
+/**
+ * The family that the task belongs to: the one named, if it is the caller's or nobody's yet; else its
+ * parent's. Contexts have owners, although the protocol gives them none (H8).
+ */
+async function contextFor(
+  edge: Edge,
+  principal: Principal,
+  message: Message,
+  extension: SubmitExtension | undefined,
+): Promise<string | undefined> {
+  const { board } = edge.queue;
+  if (message.contextId === '') {
+    const parent = principal.run?.taskId ?? extension?.parent;
+    return parent && (await board.read(parent))?.state.contextId;
+  }
+  const contextId = ContextId.parse(message.contextId);
+  const own = await board.find({ contextId, principal: principal.id, limit: 1 });
+  if (own.states.some((state) => maySee(state, principal))) return contextId;
+  const { states } = await board.find({ contextId, limit: 50 });
+  if (states.length === 0 || states.some((state) => maySee(state, principal))) return contextId;
+  throw invalidField(
+    'params.message.contextId',
+    'is not one that you may write into; leave it out for a new one',
+  );
+}
+
+/** @throws MeshError `NO_TARGET` when the pinned agent is away and the task is not there already */
+async function refuseWhenAway(
+  { queue, availability }: Edge,
+  request: {
+    readonly principal: Principal;
+    readonly target: Target;
+    readonly idempotencyKey: string;
+  },
+): Promise<void> {
+  const { target } = request;
+  if (target.kind !== 'agent') return;
+  const now = availability.at(target.agentId);
+  if (now.a === 1 || (await queue.board.read(taskIdOf(queue, request)))) return;
+  throw new MeshError(
+    'NO_TARGET',
+    `${target.agentId} is not available (${now.reasons.join('; ')}) and the task said reject. Nothing was ` +
+      'written; send it later, or with onUnavailable park.',
+    now.untilMs === undefined ? {} : { retryAtMs: now.untilMs },
+  );
+}
+
+/** A task without an agent is the router's to place; one that waits for a rating comes back later. */
+async function routed(edge: Edge, state: TaskState): Promise<TaskState> {
+  if (state.agentId !== undefined || edge.route === undefined) return state;
+  return state.phase === 'ready' || state.phase === 'scheduled' ? edge.route(state) : state;
+}
+
+function placed(edge: Edge, state: TaskState, { waits }: Mode, taken: Place | undefined): Accepted {
+  const isReady = state.phase === 'ready';
+  const place = isReady && waits ? (taken ?? takePlace(edge, state.agentId)) : undefined;
+  if (place !== taken) taken?.giveBack();
+  const isQueued = isReady || state.phase === 'scheduled';
+  const isAway = state.agentId === undefined || edge.availability.at(state.agentId).a === 0;
+  return place ? { state, isParked: false, place } : { state, isParked: isQueued && isAway };
+}

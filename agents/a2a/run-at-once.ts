@@ -1,0 +1,69 @@
+import { reasonOf } from '../../fabric/domain/errors.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
+import type { AgentPolicy } from '../../fabric/ports/directory.ts';
+import type { RunTask } from '../../fabric/ports/run-task.ts';
+import { claimTask } from '../../fabric/queue/claim.ts';
+import { runHeld } from '../../fabric/queue/run-held.ts';
+import type { Edge } from './edge.ts';
+
+/** A free place of a persona of this process, taken for a run that a caller waits for. */
+export interface Place {
+  readonly policy: AgentPolicy;
+  readonly runTask: RunTask;
+  readonly giveBack: () => void;
+}
+
+/**
+ * Takes a place for a run at once; undefined where the persona is async-only, not available, busy or
+ * run by another process: then its worker takes the task from the board.
+ */
+export function takePlace(edge: Edge, agentId: string | undefined): Place | undefined {
+  const policy = edge.queue.directory.agent(agentId ?? '');
+  if (policy === undefined || policy.asyncOnly || edge.stopping.aborted) return undefined;
+  const runTask = edge.personas.runTaskOf(policy.agentId);
+  if (runTask === undefined) return undefined;
+  if (edge.availability.at(policy.agentId, 'interactive').a === 0) return undefined;
+  const giveBack = edge.slots.tryTake(policy.agentId, policy.concurrency);
+  return giveBack && { policy, runTask, giveBack };
+}
+
+/**
+ * Claims the task and begins its run, which goes on whatever becomes of the caller (H1). Returns when
+ * the claim is on record; gives the place back when somebody else holds the task, or after the run.
+ */
+export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Promise<TaskState> {
+  const { policy, runTask, giveBack } = place;
+  const { queue, actors, incarnation, stopping } = edge;
+  let held;
+  try {
+    held = await claimTask(queue, state.taskId, {
+      policy,
+      incarnation,
+      startNow: true,
+      // A pure answer may be made again: nobody acts on its claim (`DESIGN.md` 5.1).
+      durability: state.task.effects === 'none' ? 'buffered' : 'committed',
+    });
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  if (held === undefined) {
+    giveBack();
+    return state;
+  }
+  const { uid } = held;
+  const run = runHeld(queue, held, {
+    policy,
+    runTask,
+    interactive: true,
+    stopping,
+    onChunk: (text) => actors.chunk(uid, text),
+    onProgress: (text) => actors.progress(uid, text),
+  });
+  void run
+    .catch((error: unknown) => {
+      queue.log.error('edge.run-fault', { taskId: uid, reason: reasonOf(error) });
+    })
+    .finally(giveBack);
+  return held.state;
+}
