@@ -1,13 +1,21 @@
 import type { SqliteDatabase } from '../../fabric/embedded/sqlite-module.ts';
+import type { Availability } from '../../fabric/ports/availability.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import type { Log } from '../../fabric/ports/log.ts';
 import type { Random } from '../../fabric/ports/random.ts';
 import { attempt, inTransaction } from './ledger-database.ts';
-import { ledgerRows, windowStates } from './ledger-rows.ts';
+import { ledgerRows, presentStates, windowStates } from './ledger-rows.ts';
 import type { LedgerRows } from './ledger-rows.ts';
 import { unitsFor } from './free-at.ts';
+import type { Ask } from './free-at.ts';
 import { quotaAvailability, windowUse } from './quota-availability.ts';
-import type { ExternalUse, QuotaLease, QuotaLedger, Reservation } from './quota-ledger.ts';
+import type {
+  ExternalUse,
+  QuotaLease,
+  QuotaLedger,
+  Reservation,
+  WindowUse,
+} from './quota-ledger.ts';
 import { longestMs } from './quota-window.ts';
 import type { QuotaWindow } from './quota-window.ts';
 
@@ -22,7 +30,7 @@ export interface SqliteLedgerOptions {
 /**
  * The quota ledger in its own SQLite file, opened in this process. Each write is one durable commit on the
  * calling thread: 0.4–0.5 ms p50, 1–5 ms p99 on ext4 (`reference/toolchain.md` 7), next to a model call of
- * seconds; a second writer's lock adds up to 250 ms, then LedgerUnavailableError. A probe costs some 20 µs.
+ * seconds; a second writer's lock adds up to 250 ms, then LedgerUnavailableError. A probe is a sum over an index.
  */
 export function sqliteLedger({ database, clock, random, log }: SqliteLedgerOptions): QuotaLedger {
   const rows = ledgerRows(database);
@@ -31,10 +39,8 @@ export function sqliteLedger({ database, clock, random, log }: SqliteLedgerOptio
     attempt(doing, () => inTransaction(database, work));
   const read = <Result>(work: () => Result) => attempt('be read', work);
   return {
-    availability: (windows, ask) =>
-      read(() => quotaAvailability(windowStates(rows, windows, now()), ask, now())),
-    uses: (windows) =>
-      read(() => windowStates(rows, windows, now()).map((state) => windowUse(state, now()))),
+    availability: (windows, ask) => read(() => availabilityIn(rows, windows, ask, now())),
+    uses: (windows) => read(() => usesIn(rows, windows, now())),
     reserve: (windows, request) => {
       const lease = { leaseId: random.hex(16), scope: windows[0]?.scope ?? '', atMs: now() };
       if (windows.length === 0) return { kind: 'reserved', lease };
@@ -62,6 +68,31 @@ export function sqliteLedger({ database, clock, random, log }: SqliteLedgerOptio
   };
 }
 
+/** Sums first; single uses are read only where a window is full and the question is until when. */
+function availabilityIn(
+  rows: LedgerRows,
+  windows: readonly QuotaWindow[],
+  ask: Ask,
+  nowMs: number,
+): Availability {
+  const present = quotaAvailability(presentStates(rows, windows, nowMs), ask, nowMs);
+  if (present.a === 1) return present;
+  return quotaAvailability(windowStates(rows, windows, nowMs), ask, nowMs);
+}
+
+function usesIn(
+  rows: LedgerRows,
+  windows: readonly QuotaWindow[],
+  nowMs: number,
+): readonly WindowUse[] {
+  return presentStates(rows, windows, nowMs).map((state) => {
+    const use = windowUse(state, nowMs);
+    if (use.freeAtMs === undefined) return use;
+    const [whole] = windowStates(rows, [state.window], nowMs);
+    return whole === undefined ? use : windowUse(whole, nowMs);
+  });
+}
+
 function reserveIn(
   rows: LedgerRows,
   windows: readonly QuotaWindow[],
@@ -69,7 +100,7 @@ function reserveIn(
   lease: QuotaLease,
 ): Reservation {
   const { leaseId, atMs } = lease;
-  const availability = quotaAvailability(windowStates(rows, windows, atMs), request, atMs);
+  const availability = availabilityIn(rows, windows, request, atMs);
   if (availability.a === 0) return { kind: 'spent', availability };
   const { units, caller: origin, agentId, taskId } = request;
   const by = { lease: leaseId, atMs, state: 'reserved', origin, agentId, taskId } as const;

@@ -26,6 +26,21 @@ interface Span {
   readonly ends?: { readonly releaseAtMs: number; readonly toMs: number };
 }
 
+/** Uses after this instant, and only they, count at `atMs`; a closed window counts none. */
+export function spanStartMs({ window, openedAtMs }: WindowState, atMs: number): number {
+  const { shape } = window;
+  switch (shape.kind) {
+    case 'sliding':
+      return atMs - shape.lengthMs;
+    case 'anchored':
+      return openedAtMs !== undefined && atMs < openedAtMs + shape.lengthMs
+        ? openedAtMs - 1
+        : Number.MAX_SAFE_INTEGER;
+    case 'calendar':
+      return periodAt(shape, atMs).fromMs - 1;
+  }
+}
+
 /** Units counted at `atMs`. */
 export const usedAt = (state: WindowState, atMs: number): number => spanAt(state, atMs).used;
 

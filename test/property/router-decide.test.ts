@@ -118,22 +118,43 @@ const task: fc.Arbitrary<RoutedTask> = fc.record(
   { requiredKeys: ['taskId', 'submitterId', 'caller'] },
 );
 
-function forAll(check: (decision: RouteDecision, input: Input) => void): void {
+function forAll(
+  check: (decision: RouteDecision, input: Input) => void,
+  shaped: (snapshot: RouterSnapshot) => RouterSnapshot = (same) => same,
+): void {
   fc.assert(
-    fc.property(task, target, snapshot, (aTask, aTarget, aSnapshot) => {
+    fc.property(task, target, snapshot.map(shaped), (aTask, aTarget, aSnapshot) => {
       const decision = decide(aTask, aTarget, aSnapshot, nowMs);
       check(decision, { task: aTask, target: aTarget, snapshot: aSnapshot });
     }),
-    { numRuns: 2_000, seed: 20261130 },
+    { numRuns: 1_000, seed: 20261130 },
   );
 }
+/** Little but money stands between a task and a model, so that grants are really given and refused. */
+function moneyOnly(one: RouterSnapshot): RouterSnapshot {
+  const candidates = [...one.candidates.values()].map((candidate): Candidate => {
+    if (candidate.kind === 'persona') return { ...candidate, trust: 'human', need: {} };
+    if (candidate.kind === 'fixed') return candidate;
+    const cost = candidate.agentId < 'm4' ? 'metered' : candidate.cost;
+    const able = {
+      trust: 'human',
+      tools: true,
+      contextTokens: 200_000,
+      tier: 'reasoning',
+    } as const;
+    return { ...candidate, ...able, cost };
+  });
+  const byId = new Map(candidates.map((candidate) => [candidate.agentId, candidate]));
+  return { ...one, availability: new Map(), candidates: byId };
+}
+
 interface Input {
   readonly task: RoutedTask;
   readonly target: Target;
   readonly snapshot: RouterSnapshot;
 }
 
-describe('decide', () => {
+describe('decide', { timeout: 60_000 }, () => {
   test('never calls a metered model without opt-in, key and an unspent budget', () => {
     let metered = 0;
     forAll((decision, { task: { submitterId }, snapshot: { candidates: all, budgets } }) => {
@@ -149,8 +170,8 @@ describe('decide', () => {
       expect(paid?.keyAllows).toContain(gatewayModel);
       expect(paid && paid.capUsd > paid.spentUsd).toBe(true);
       expect(decision.backbone.grant).toMatchObject({ agentId: payerId, modelAgentId });
-    });
-    expect(metered).toBeGreaterThan(30);
+    }, moneyOnly);
+    expect(metered).toBeGreaterThan(15);
   });
 
   test('routes only to what is there, available and good enough', () => {

@@ -73,7 +73,7 @@ const ask: fc.Arbitrary<Ask> = fc.record({
 const allFit = (states: readonly WindowState[], atMs: number, { units, caller }: Ask) =>
   states.every((one) => fitsAt(one, atMs, units.request, caller));
 
-describe('freeAt', () => {
+describe('freeAt', { timeout: 60_000 }, () => {
   test('is free at that millisecond, not at the one before, nor at any probed earlier', () => {
     let parked = 0;
     fc.assert(
@@ -96,9 +96,9 @@ describe('freeAt', () => {
           }
         },
       ),
-      { numRuns: 3_000, seed: 7 },
+      { numRuns: 1_000, seed: 7 },
     );
-    expect(parked).toBeGreaterThan(500);
+    expect(parked).toBeGreaterThan(200);
   });
 
   test('background leaves the interactive share alone until the window is nearly over', () => {
