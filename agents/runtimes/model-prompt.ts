@@ -79,7 +79,7 @@ function wishMessage({ state, refs, children, blocks }: PromptFacts): string {
       ? []
       : [`An earlier run of this task has already submitted:\n${children.join('\n')}`];
   return [
-    own
+    isOwnWord(state)
       ? wish
       : `Do what this task asks for, within your bounds.\n${blocks.block(submitter, wish)}`,
     ...notes,
