@@ -26,7 +26,7 @@ import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
 import { openModelPlane } from './model-plane.ts';
 import { openPersonas } from './personas.ts';
-import { personaRuns } from './persona-runs.ts';
+import { openPersonaRuns } from './persona-runs.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
 
 export interface ComposeOptions {
@@ -105,7 +105,7 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
     ...{ paths, environment, registry, gatewayUrl, clock, random, log },
     stopping: stopping.signal,
   });
-  const runs = personaRuns({ ...options, registry, queue, models, stopping: stopping.signal });
+  const runs = await openPersonaRuns({ ...options, registry, queue, models });
   const { availability } = runs;
   const slots = createSlots();
   const actors = createTaskActors({ queue, journal, incarnation, stopping: stopping.signal });
@@ -114,14 +114,16 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
   const personas = openPersonas({
     ...{ registry, queue, actors, availability, slots, incarnation },
     serves: options.serves ?? (() => true),
-    runTaskFor: runs.runTaskFor,
+    runTaskFor: (card) => runs.runTaskFor(card),
     serviceFor: (agentId) =>
       createPersonaService({
         ...{ agentId, queue, actors, personas, registry, availability, slots, incarnation },
         authenticate,
         publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
         stopping: stopping.signal,
-        ...(directory.agent(agentId)?.runtime === 'router' ? { route: runs.route } : {}),
+        ...(directory.agent(agentId)?.runtime === 'router'
+          ? { route: runs.route, classify: (text, refs) => runs.classify(text, refs) }
+          : {}),
       }),
   });
   const front = createFront({

@@ -1,4 +1,5 @@
 import type { TaskState } from '../../fabric/domain/state.ts';
+import type { Selection } from '../../fabric/domain/task.ts';
 import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import type { Slots } from '../../fabric/queue/slots.ts';
@@ -21,6 +22,8 @@ export interface Edge {
   readonly stopping: AbortSignal;
   /** Chooses an agent for a task without one and puts the choice on record; only a router has it. */
   readonly route?: (state: TaskState) => Promise<TaskState>;
+  /** Says what tier a text deserves, where nobody else has; only a router has it. */
+  readonly classify?: (text: string, contextRefs: number) => Promise<Selection>;
   /** Longest that a waiting call waits, ms; `limits.waitMs`. */
   readonly waitMs: number;
 }

@@ -42,9 +42,9 @@ export async function acceptNewTask(
 ): Promise<Accepted> {
   const extension = submitExtensionOf(message.metadata);
   const target = targetOf(edge, extension);
-  const selection = selectionOf(edge, target, extension);
   const contextId = await contextFor(edge, principal, message, extension);
   const said = toRequest(message, extension);
+  const selection = selectionOf(edge, target, extension) ?? (await verdictOn(edge, target, said));
   const request = {
     ...said,
     principal,
@@ -70,6 +70,16 @@ export async function acceptNewTask(
 }
 
 type Said = Omit<SubmitRequest, 'principal' | 'target' | 'mode'>;
+
+/** The classifier's tier for `auto` without a score: a verdict stands for the rating (`DESIGN.md` 4). */
+async function verdictOn(
+  { classify }: Edge,
+  target: Target,
+  { intent, score = 0, contextRefs = [] }: Said,
+): Promise<SubmitRequest['selection']> {
+  if (target.kind !== 'auto' || score > 0) return undefined;
+  return classify?.(`${intent.title}\n${intent.body}`, contextRefs.length);
+}
 
 function toRequest(message: Message, extension: SubmitExtension | undefined): Said {
   const parts = partsOf(message);
