@@ -40,7 +40,8 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
   };
   const isOver = () => stopped.signal.aborted || loss !== undefined;
   const unwatch = board.watch((uid, state) => {
-    if (uid === held.uid) look(state);
+    // A hint may come late: what the log was before our claim says nothing about it.
+    if (uid === held.uid && state.version >= held.fence) look(state);
   });
 
   /** Looks at both clocks; a gap of a whole lease since the last look means that others gave it up. */
