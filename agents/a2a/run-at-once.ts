@@ -52,6 +52,7 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
     return state;
   }
   const { uid } = held;
+  actors.begin(held.state);
   const run = runHeld(queue, held, {
     policy,
     runTask,

@@ -45,6 +45,8 @@ export interface Subscription {
 
 /** The streams and waiting calls of all tasks at this process. */
 export interface TaskActors {
+  /** A run of this process begins: from here on its chunks are kept for whoever looks. */
+  begin(task: TaskState): void;
   /** A piece of the answer, from a run of this process. */
   chunk(uid: TaskId, text: string): void;
   /** A sentence of a run of this process about what it does now. */
@@ -84,6 +86,10 @@ class Actors implements TaskActors {
     const unwatch = options.queue.board.watch((uid, state) => this.#onChange(uid, state));
     this.#closed.signal.addEventListener('abort', unwatch, { once: true });
     options.stopping.addEventListener('abort', () => this.close(), { once: true });
+  }
+
+  begin(task: TaskState): void {
+    if (!this.#closed.signal.aborted) this.#actorOf(task);
   }
 
   chunk(uid: TaskId, text: string): void {
