@@ -30,6 +30,9 @@ const likely: Partial<Record<Phase, readonly TaskEventKind[]>> = {
     'claimed',
     'claimed',
     'claimed',
+    'claimed',
+    'claimed',
+    'claimed',
     'asked',
     'canceled',
     'deadLettered',
@@ -39,6 +42,8 @@ const likely: Partial<Record<Phase, readonly TaskEventKind[]>> = {
   paused: ['resumed', 'archived'],
   claimed: [...run, 'started', 'started', 'revokeRequested', 'revoked'],
   working: [
+    'settled',
+    'settled',
     'settled',
     'settled',
     'expired',
@@ -56,7 +61,7 @@ const likely: Partial<Record<Phase, readonly TaskEventKind[]>> = {
   ],
   'input-required': ['answered', 'answered', 'answered', 'split'],
   'needs-review': ['answered'],
-  done: ['reviewStarted', 'verified', 'refused', 'archived'],
+  done: ['reviewStarted', 'reviewStarted', 'reviewStarted', 'verified', 'refused', 'archived'],
   reviewing: ['reviewed'],
   approved: ['verified', 'refused'],
   'dead-letter': ['archived'],
@@ -183,5 +188,5 @@ export function played(
 }
 
 export const history = fc
-  .tuple(definition, start, fc.array(tryToChange, { maxLength: 40 }))
+  .tuple(definition, start, fc.array(tryToChange, { maxLength: 40, size: 'max' }))
   .map(([task, from, tries]) => played(task, from, tries));

@@ -9,7 +9,7 @@ import type { Question } from '../../fabric/domain/task.ts';
 import { transition } from '../../fabric/domain/transition.ts';
 import { history, type Step } from './arbitraries.ts';
 
-const runs = { numRuns: 800 };
+const runs = { numRuns: 500 };
 const check = (holds: (one: ReturnType<typeof ofHistory>) => void) => {
   fc.assert(
     fc.property(history, (one) => holds(ofHistory(one))),
