@@ -30,7 +30,7 @@ const RpcError = z.looseObject({
   message: z.string(),
   data: z.array(ErrorDetail).optional().catch(undefined),
 });
-const RpcReply = z.looseObject({ result: z.unknown(), error: RpcError.optional() });
+const RpcReply = z.looseObject({ result: z.unknown().optional(), error: RpcError.optional() });
 type RpcError = z.infer<typeof RpcError>;
 
 /**

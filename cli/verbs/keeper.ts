@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Run } from '../program.ts';
-import { daemonOf, withDaemon, type DaemonOptions } from './up.ts';
+import { daemonOf, withDaemon, type DaemonFlags } from './up.ts';
 
 const examples = `
 Examples:
@@ -13,11 +13,11 @@ It expires leases, watches deadlines and counts queues. Work flows on without it
 export function define(command: Command, run: Run): void {
   withDaemon(command)
     .addHelpText('after', examples)
-    .action((options: DaemonOptions) =>
+    .action((flags: DaemonFlags) =>
       run(async ({ globals, signal }) => {
         const { runKeeper } = await import('../up.ts');
-        await runKeeper({ ...daemonOf(globals), ...options, signal });
-        return { data: { stopped: true }, text: '' };
+        await runKeeper({ ...daemonOf(globals), ...flags, signal });
+        return { data: { stopped: true }, text: '', silent: true };
       }),
     );
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Run } from '../program.ts';
-import { daemonOf, withDaemon, type DaemonOptions } from './up.ts';
+import { daemonOf, withDaemon, type DaemonFlags } from './up.ts';
 
 const examples = `
 Examples:
@@ -13,11 +13,11 @@ One agent on its own port, for a container or another host. Its work comes from 
 export function define(command: Command, run: Run): void {
   withDaemon(command.argument('<agent>', 'an agent id of the home'))
     .addHelpText('after', examples)
-    .action((agentId: string, options: DaemonOptions) =>
+    .action((agentId: string, flags: DaemonFlags) =>
       run(async ({ globals, signal }) => {
         const { serve } = await import('../up.ts');
-        await serve({ ...daemonOf(globals), ...options, agentId, signal });
-        return { data: { stopped: true }, text: '' };
+        await serve({ ...daemonOf(globals), ...flags, agentId, signal });
+        return { data: { stopped: true }, text: '', silent: true };
       }),
     );
 }

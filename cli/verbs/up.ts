@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Run } from '../program.ts';
 import type { GlobalOptions } from '../session.ts';
+import type { DaemonOptions } from '../up.ts';
 
 const examples = `
 Examples:
@@ -11,15 +12,10 @@ Examples:
 It runs until Ctrl-C: runs are told to stop and are handed back, nothing is lost.
 `;
 
-/** What the daemons take from the command line. */
-export interface DaemonOptions {
-  readonly host?: string;
-  readonly port?: number;
-  readonly board?: string;
-  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-}
+/** What the daemons take from the command line beside the global options. */
+export type DaemonFlags = Pick<DaemonOptions, 'host' | 'port' | 'board' | 'logLevel'>;
 
-interface UpOptions extends DaemonOptions {
+interface UpFlags extends DaemonFlags {
   readonly ports?: true;
 }
 
@@ -27,11 +23,11 @@ export function define(command: Command, run: Run): void {
   withDaemon(command)
     .option('--ports', 'also serve each agent on a port of its own')
     .addHelpText('after', examples)
-    .action((options: UpOptions) =>
+    .action((flags: UpFlags) =>
       run(async ({ globals, signal }) => {
         const { up } = await import('../up.ts');
-        await up({ ...daemonOf(globals), ...options, signal });
-        return { data: { stopped: true }, text: '' };
+        await up({ ...daemonOf(globals), ...flags, signal });
+        return { data: { stopped: true }, text: '', silent: true };
       }),
     );
 }

@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { exitCodeOf } from '../../cli/exit-codes.ts';
+import { sendAndFollow } from '../../cli/follow-task.ts';
+import type { MeshConnection } from '../../cli/mesh-connection.ts';
+import { rpc, rpcStream } from '../../cli/rpc.ts';
+import { openSession } from '../../cli/session.ts';
+import { answerResult } from '../../cli/text/answer-text.ts';
+import { StreamFrame, type WireTask } from '../../cli/wire-task.ts';
+import { MeshError } from '../../fabric/domain/errors.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { typedTerminal } from '../support/typed-terminal.ts';
+
+type Answer = (body: { method: string }, init: RequestInit) => Response | Promise<Response>;
+
+/** A connection whose front is `answer`. */
+function meshOf(answer: Answer, inProcess = false): MeshConnection {
+  return {
+    home: '/h',
+    url: 'http://front.test',
+    token: 't',
+    principal: 'alvis',
+    fetch: async (_url, init = {}) =>
+      answer(JSON.parse(String(init.body)) as { method: string }, init),
+    board: undefined as unknown as MeshConnection['board'],
+    inProcess,
+    close: async () => {},
+  };
+}
+
+const json = (body: unknown, status = 200): Response => Response.json(body, { status });
+const result = (value: unknown): Response => json({ jsonrpc: '2.0', id: 1, result: value });
+const failed = (code: number, message: string, data?: unknown): Response =>
+  json({
+    jsonrpc: '2.0',
+    id: 1,
+    error: { code, message, ...(data === undefined ? {} : { data }) },
+  });
+
+/** Frames as server-sent events, cut into pieces of `size` bytes; `broken` ends in an error. */
+function sse(frames: readonly unknown[], { size = 7, broken = false } = {}): Response {
+  const text = frames
+    .map(
+      (frame, at) =>
+        `id: i.${at}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: frame })}\n\n`,
+    )
+    .join(': keep-alive\n\n');
+  const bytes = new TextEncoder().encode(text);
+  let at = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.subarray(at, (at += size)));
+      else if (broken) controller.error(new Error('socket hang up'));
+      else controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+const taskId = '1a2b3c4d'.repeat(4);
+const task = (state: string, more: Partial<WireTask> = {}): WireTask => ({
+  id: taskId,
+  status: { state: `TASK_STATE_${state}` },
+  artifacts: [],
+  ...more,
+});
+
+const call = { method: 'GetTask', params: {}, signal: new AbortController().signal };
+const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => (error instanceof MeshError ? error.code : error),
+  );
+
+describe('errors of the mesh, as the command sees them', () => {
+  it.each([
+    [
+      'a reason of ours',
+      () => failed(40905, 'Lost.', [{ reason: 'LEASE_LOST', domain: 'cardmesh' }]),
+      'LEASE_LOST',
+    ],
+    [
+      'a protocol error',
+      () => failed(-32001, 'No task.', [{ reason: 'TASK_NOT_FOUND' }]),
+      'NOT_FOUND',
+    ],
+    ['an unknown method', () => failed(-32601, 'No method.'), 'VALIDATION_ERROR'],
+    ['HTTP 401', () => json({ title: 'No' }, 401), 'UNAUTHENTICATED'],
+    [
+      'a problem document',
+      () => json({ detail: 'No such agent.', code: 'NOT_FOUND' }, 404),
+      'NOT_FOUND',
+    ],
+    ['HTTP 503', () => new Response('down', { status: 503 }), 'FABRIC_DOWN'],
+    ['a page that is no mesh', () => new Response('<html>'), 'FABRIC_DOWN'],
+    ['a dead address', () => Promise.reject(new TypeError('fetch failed')), 'FABRIC_DOWN'],
+    ['another shape', () => result({ nothing: true }), 'VALIDATION_ERROR'],
+  ] as const)('%s', async (_name, answer, code) => {
+    const got = await codeOf(rpc(meshOf(answer), call, z.object({ id: z.string() })));
+    expect(got).toBe(code);
+    expect(exitCodeOf[code]).toBeGreaterThan(2);
+  });
+
+  it('sends version and token, and never the token in the address', async () => {
+    const seen: RequestInit[] = [];
+    const mesh = meshOf((_body, init) => {
+      seen.push(init);
+      return result({ id: 'x' });
+    });
+    await rpc(mesh, { ...call, agentId: 'adolf' }, z.object({ id: z.string() }));
+    const headers = new Headers(seen[0]?.headers);
+    expect(headers.get('authorization')).toBe('Bearer t');
+    expect(headers.get('a2a-version')).toBe('1.0');
+  });
+});
+
+describe('streams', () => {
+  it.each([1, 3, 64, 4_096])('reads frames cut into %d bytes', async (size) => {
+    const frames = [{ task: task('WORKING') }, { message: { parts: [{ text: 'Grüße 🙂' }] } }];
+    const got = [];
+    for await (const frame of rpcStream(
+      meshOf(() => sse(frames, { size })),
+      call,
+      StreamFrame,
+    ))
+      got.push(frame);
+    expect(got).toHaveLength(2);
+    expect(got[1]).toMatchObject({ message: { parts: [{ text: 'Grüße 🙂' }] } });
+  });
+});
+
+function following(answer: Answer, { inProcess = false } = {}) {
+  const clock = manualClock();
+  const interrupt = new AbortController();
+  const mesh = meshOf(answer, inProcess);
+  const session = openSession(
+    { color: true },
+    {
+      clock,
+      terminal: typedTerminal(),
+      random: seededRandom(1),
+      signal: interrupt.signal,
+      openMesh: async () => mesh,
+    },
+  );
+  const submission = { agentId: 'adolf', messageId: 'm-1', message: {} };
+  return { clock, interrupt, session, mesh, submission };
+}
+
+const chunk = (text: string, append: boolean) => ({
+  artifactUpdate: { taskId, artifact: { artifactId: 'answer', parts: [{ text }] }, append },
+});
+
+describe('sending and waiting', () => {
+  it('adds chunks up to the answer', async () => {
+    const { session, mesh, submission } = following(() =>
+      sse([
+        { task: task('WORKING') },
+        chunk('Forty', false),
+        chunk('-two', true),
+        { statusUpdate: { taskId, status: { state: 'TASK_STATE_COMPLETED' } } },
+      ]),
+    );
+    const reply = await sendAndFollow(session, mesh, submission);
+    expect('task' in reply && answerResult(reply.task)).toMatchObject({ text: 'Forty\n-two' });
+  });
+
+  it('loses nothing when the stream breaks: the task is read until it rests', async () => {
+    let reads = 0;
+    const { clock, session, mesh, submission } = following(({ method }) => {
+      if (method === 'SendStreamingMessage')
+        return sse([{ task: task('WORKING') }], { broken: true });
+      reads += 1;
+      return result(
+        reads < 3
+          ? task('WORKING')
+          : task('INPUT_REQUIRED', { metadata: { options: ['yes', 'no'] } }),
+      );
+    });
+    const reply = sendAndFollow(session, mesh, submission);
+    while (reads < 3) await clock.advance(1_000);
+    const { task: last } = (await reply) as { task: WireTask };
+    expect(answerResult(last)).toMatchObject({ exitCode: 14 });
+    expect(answerResult(last).text).toContain('mesh answer 1a2b3c4d yes|no');
+  });
+
+  it('says at Ctrl-C how to go on: by key before the answer, by id after it', async () => {
+    const silent = following((_body, init) => {
+      const { signal } = init;
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    });
+    const waiting = sendAndFollow(silent.session, silent.mesh, silent.submission);
+    silent.interrupt.abort(new Error('Ctrl-C'));
+    await expect(waiting).rejects.toThrow();
+    expect(silent.session.hint).toContain('--key m-1');
+
+    const open = following(({ method }) =>
+      method === 'SendStreamingMessage'
+        ? sse([{ task: task('WORKING') }])
+        : result(task('WORKING')),
+    );
+    const followed = sendAndFollow(open.session, open.mesh, open.submission);
+    while (!open.session.hint?.includes('1a2b3c4d')) await open.clock.advance(100);
+    open.interrupt.abort(new Error('Ctrl-C'));
+    await expect(followed).rejects.toThrow('Ctrl-C');
+    expect(open.session.hint).toContain('mesh watch 1a2b3c4d');
+  });
+
+  it('stops waiting after --timeout with the task as it is', async () => {
+    const { clock, session, mesh, submission } = following(({ method }) =>
+      method === 'SendStreamingMessage'
+        ? sse([{ task: task('WORKING') }])
+        : result(task('WORKING')),
+    );
+    let reply: unknown;
+    const waiting = sendAndFollow(session, mesh, submission, { timeoutMs: 5_000 }).then((got) => {
+      reply = got;
+    });
+    while (reply === undefined) await clock.advance(1_000);
+    await waiting;
+    expect(reply).toMatchObject({ task: { status: { state: 'TASK_STATE_WORKING' } } });
+  });
+});
