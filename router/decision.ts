@@ -1,6 +1,7 @@
 import type { CostClass, Tier } from '../fabric/domain/trust.ts';
 import type { MeteredGrant } from './metered-grant.ts';
-import type { CallerClass, Need, Target } from './target.ts';
+import type { CallerClass } from '../fabric/ports/availability.ts';
+import type { Need, Target } from './target.ts';
 
 /** What the decision needs to know of a task; nothing of its text. */
 export interface RoutedTask {

@@ -12,7 +12,7 @@ import type {
 import type { QuotaLedger } from './ledger/quota-ledger.ts';
 import { longestMs } from './ledger/quota-window.ts';
 import type { ModelCandidate } from './model-candidate.ts';
-import type { CallerClass } from './target.ts';
+import type { CallerClass } from '../fabric/ports/availability.ts';
 
 export interface ModelCallDeps {
   readonly ledger: QuotaLedger;

@@ -34,6 +34,3 @@ export const Target = z
   ])
   .readonly();
 export type Target = z.infer<typeof Target>;
-
-/** Whether somebody waits for the answer; background work leaves a share of each quota alone. */
-export type CallerClass = 'interactive' | 'background';

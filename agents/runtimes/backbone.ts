@@ -3,7 +3,8 @@ import type { Run } from '../../fabric/ports/run-task.ts';
 import { decide } from '../../router/decide.ts';
 import type { ModelCandidate } from '../../router/model-candidate.ts';
 import type { RouterSnapshot } from '../../router/router-snapshot.ts';
-import { Target, type CallerClass } from '../../router/target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
+import { Target } from '../../router/target.ts';
 
 export type BackboneAnswer =
   | { readonly kind: 'chosen'; readonly model: ModelCandidate }

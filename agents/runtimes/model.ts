@@ -7,7 +7,7 @@ import type { GatewayClient } from '../../router/gateway/gateway-client.ts';
 import type { ModelCallDeps } from '../../router/model-call.ts';
 import type { ModelCandidate } from '../../router/model-candidate.ts';
 import type { RouterSnapshot } from '../../router/router-snapshot.ts';
-import type { CallerClass } from '../../router/target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 import { backboneFor, callerOf } from './backbone.ts';
 import { resolveContextRefs, type ContextRefDeps, type ResolvedRef } from './context-refs.ts';
 import { earlierTurns } from './conversation.ts';

@@ -6,7 +6,7 @@ import type { MeteredBudget } from '../metered-grant.ts';
 import type { Candidate, ModelCandidate } from '../model-candidate.ts';
 import type { RouterSnapshot } from '../router-snapshot.ts';
 import { Target } from '../target.ts';
-import type { CallerClass } from '../target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 import { clockText } from '../wall-time.ts';
 import type { HealthBook } from './health-book.ts';
 import { holds, product, termOf } from './term.ts';
@@ -40,8 +40,8 @@ export interface RouterAvailability extends AvailabilityProbe {
 const oneCall = { request: 1, token: 1 } as const;
 
 /**
- * a(t) of every registered agent from memory and the ledger's file, never from a network. `at` answers for
- * background work, as a worker asks it; a persona is available when its backbone is.
+ * a(t) of every registered agent from memory and the ledger's file, never from a network. A persona is
+ * available when its backbone is.
  */
 export function routerAvailability(options: RouterAvailabilityOptions): RouterAvailability {
   const { agents, clock, budgets, warm } = options;
@@ -60,13 +60,13 @@ export function routerAvailability(options: RouterAvailabilityOptions): RouterAv
   };
   return {
     snapshot,
-    at: (agentId) => {
+    at: (agentId, caller = 'background') => {
       const candidate = agents().candidates.get(agentId);
       if (candidate === undefined) {
         return { a: 0, reasons: [`no agent ${agentId} is registered`] };
       }
-      if (candidate.kind !== 'persona') return ownAvailability(candidate, options, 'background');
-      return personaAvailability(candidate.agentId, snapshot('background'), clock.nowMs());
+      if (candidate.kind !== 'persona') return ownAvailability(candidate, options, caller);
+      return personaAvailability(candidate.agentId, snapshot(caller), caller, clock.nowMs());
     },
   };
 }
@@ -74,9 +74,10 @@ export function routerAvailability(options: RouterAvailabilityOptions): RouterAv
 function personaAvailability(
   agentId: string,
   snapshot: RouterSnapshot,
+  caller: CallerClass,
   nowMs: number,
 ): Availability {
-  const task = { taskId: '', submitterId: agentId, caller: 'background' } as const;
+  const task = { taskId: '', submitterId: agentId, caller };
   const target = Target.parse({ kind: 'agent', agentId });
   const decision = decide(task, target, snapshot, nowMs);
   if (decision.do === 'route') return { a: 1, reasons: [] };

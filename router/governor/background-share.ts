@@ -1,5 +1,5 @@
 import type { QuotaWindow } from '../ledger/quota-window.ts';
-import type { CallerClass } from '../target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 
 /** From this share of a window on, background may use the reserve: what is left over at the reset is lost. */
 const releaseShare = 0.85;

@@ -1,4 +1,4 @@
-import type { CallerClass } from '../target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 import { longestMs } from './quota-window.ts';
 import type { QuotaWindow } from './quota-window.ts';
 import { nextFit } from './window-fit.ts';

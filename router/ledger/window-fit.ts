@@ -1,5 +1,5 @@
 import { capFor, releaseAtMs } from '../governor/background-share.ts';
-import type { CallerClass } from '../target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 import { periodAt } from './calendar-period.ts';
 import type { QuotaWindow } from './quota-window.ts';
 

@@ -9,7 +9,7 @@ import { openLedgerDatabase } from '../../router/ledger/ledger-database.ts';
 import type { QuotaLedger } from '../../router/ledger/quota-ledger.ts';
 import type { QuotaWindow } from '../../router/ledger/quota-window.ts';
 import { sqliteLedger } from '../../router/ledger/sqlite-ledger.ts';
-import type { CallerClass } from '../../router/target.ts';
+import type { CallerClass } from '../../fabric/ports/availability.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
