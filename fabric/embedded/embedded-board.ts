@@ -12,6 +12,7 @@ import { BeatCounts } from './beat-counts.ts';
 import { embeddedJournal } from './embedded-journal.ts';
 import { GroupLine } from './group-line.ts';
 import { checkpointWhenIdle } from './idle-checkpoint.ts';
+import { keyRange } from './keys.ts';
 import { KnownTasks } from './known-tasks.ts';
 import { headOf, queueDepths } from './queue-head.ts';
 import { rebuildIndex } from './rebuild-index.ts';
@@ -143,8 +144,11 @@ async function resolveRef(
   if (prefix === undefined) return undefined;
   const whole = TaskId.safeParse(prefix);
   if (whole.success) return (await logs.read(whole.data)) && whole.data;
+  const { from, below } = keyRange(prefix);
   const rows = await line.read(
-    'SELECT uid FROM logs WHERE uid >= ? AND uid < ? LIMIT 2',
+    'SELECT uid FROM logs WHERE uid_key >= ? AND uid_key < ? AND uid >= ? AND uid < ? LIMIT 2',
+    from,
+    below,
     prefix,
     `${prefix}g`,
   );

@@ -204,6 +204,7 @@ export class GroupLine {
   }
 
   #lose(batches: readonly Pending[], error: BoardUnavailableError): void {
+    if (batches.length === 0) return;
     this.#epoch += 1;
     const isBufferLost = batches.some(({ hasBuffered }) => hasBuffered);
     this.#dropMemory(error, isBufferLost);

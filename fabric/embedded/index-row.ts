@@ -3,6 +3,7 @@ import { takingRank } from '../domain/order.ts';
 import type { TaskState } from '../domain/state.ts';
 import { humanFor } from '../domain/transition/questions.ts';
 import type { Write } from './group-messages.ts';
+import { keyOfText } from './keys.ts';
 
 /** The writes that bring the derived rows of log `number` from `before` (as written) to `after`. */
 export function indexWrites(
@@ -34,7 +35,6 @@ function movedRow(number: number, state: TaskState): Write {
     takingRank(state),
     stageOf(state),
     state.notBeforeAtMs ?? 0,
-    state.claim === undefined ? 0 : 1,
     endedAtMs(state),
     number,
   ];
@@ -46,6 +46,7 @@ function wholeRow(number: number, state: TaskState): Write {
     'task',
     number,
     state.taskId,
+    keyOfText(state.contextId),
     state.contextId,
     state.queue,
     state.agentId ?? null,
@@ -58,7 +59,6 @@ function wholeRow(number: number, state: TaskState): Write {
     takingRank(state),
     stageOf(state),
     state.notBeforeAtMs ?? 0,
-    state.claim === undefined ? 0 : 1,
     endedAtMs(state),
   ];
 }

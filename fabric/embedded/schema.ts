@@ -7,12 +7,18 @@ export const applicationId = 0x6d657368;
 /** A log's slots lie together: slot = number × this + version (`limits.versions` is far below). */
 export const slotsPerLog = 1024;
 
-/** What is true: the logs and the journal. Nothing here is ever updated. */
+/**
+ * What is true: the logs and the journal. Nothing here is ever updated. Task ids are random, so an index
+ * over them has a page to write for each new task; their first 48 bits, as an integer, make it a third
+ * as large. That no id has two logs is the main thread's care, which alone gives numbers out.
+ */
 export const logTables = `
 CREATE TABLE IF NOT EXISTS logs (
   number INTEGER PRIMARY KEY,
-  uid TEXT NOT NULL UNIQUE
+  uid_key INTEGER NOT NULL,
+  uid TEXT NOT NULL
 ) STRICT;
+CREATE INDEX IF NOT EXISTS logs_uid ON logs (uid_key);
 CREATE TABLE IF NOT EXISTS events (
   slot INTEGER PRIMARY KEY,
   event TEXT NOT NULL
@@ -36,6 +42,7 @@ export const indexTables = `
 CREATE TABLE IF NOT EXISTS tasks (
   number INTEGER PRIMARY KEY,
   uid TEXT NOT NULL,
+  context_key INTEGER NOT NULL,
   context TEXT NOT NULL,
   queue TEXT NOT NULL,
   agent TEXT,
@@ -48,19 +55,16 @@ CREATE TABLE IF NOT EXISTS tasks (
   rank INTEGER NOT NULL,
   stage INTEGER,
   not_before INTEGER NOT NULL,
-  leased INTEGER NOT NULL,
   ended_at INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tasks_head ON tasks (queue, rank, submitted_at, number) WHERE stage = 0;
 CREATE INDEX IF NOT EXISTS tasks_held ON tasks (queue, not_before) WHERE stage = 1;
-CREATE INDEX IF NOT EXISTS tasks_recent ON tasks (phase_at DESC, uid);
+CREATE INDEX IF NOT EXISTS tasks_recent ON tasks (phase_at);
 CREATE INDEX IF NOT EXISTS tasks_phase ON tasks (phase, queue, submitted_at);
-CREATE INDEX IF NOT EXISTS tasks_context ON tasks (context);
-CREATE INDEX IF NOT EXISTS tasks_agent ON tasks (agent) WHERE agent IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tasks_context ON tasks (context_key);
 CREATE INDEX IF NOT EXISTS tasks_parent ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tasks_submitter ON tasks (submitter, submitted_at);
 CREATE INDEX IF NOT EXISTS tasks_deadline ON tasks (deadline) WHERE deadline IS NOT NULL;
-CREATE INDEX IF NOT EXISTS tasks_leased ON tasks (phase_at) WHERE leased = 1;
 CREATE TABLE IF NOT EXISTS concerned (
   principal TEXT NOT NULL,
   number INTEGER NOT NULL,
@@ -70,16 +74,16 @@ CREATE TABLE IF NOT EXISTS concerned (
 
 /** Every statement that writes, by the name the two threads know it under. */
 export const writeStatements = {
-  log: 'INSERT INTO logs (number, uid) VALUES (?, ?)',
+  log: 'INSERT INTO logs (number, uid_key, uid) VALUES (?, ?, ?)',
   event: 'INSERT INTO events (slot, event) VALUES (?, ?)',
   frame:
     'INSERT OR IGNORE INTO frames (uid, incarnation, sequence, at_ms, frame) VALUES (?, ?, ?, ?, ?)',
   task:
-    'INSERT OR REPLACE INTO tasks (number, uid, context, queue, agent, parent, submitter, submitted_at, ' +
-    'deadline, phase, phase_at, rank, stage, not_before, leased, ended_at) ' +
+    'INSERT OR REPLACE INTO tasks (number, uid, context_key, context, queue, agent, parent, submitter, submitted_at, ' +
+    'deadline, phase, phase_at, rank, stage, not_before, ended_at) ' +
     'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   moved:
-    'UPDATE tasks SET phase = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, leased = ?, ' +
+    'UPDATE tasks SET phase = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, ' +
     'ended_at = ? WHERE number = ?',
   concerns: 'INSERT OR IGNORE INTO concerned (principal, number) VALUES (?, ?)',
   concernsNoMore: 'DELETE FROM concerned WHERE principal = ? AND number = ?',

@@ -3,15 +3,16 @@ import { InvalidValueError } from '../domain/errors.ts';
 import { TaskEvent } from '../domain/events.ts';
 import { fold } from '../domain/fold.ts';
 import { TaskId } from '../domain/ids.ts';
+import { logsNamed } from './keys.ts';
 import type { CachedLog } from './log-cache.ts';
 import { slotsPerLog } from './schema.ts';
 
-/** All events of the logs named by a JSON list of task ids, log by log and in order. */
+/** All events of the logs that `named` gives, log by log and in order. */
 export const eventsOfLogs =
-  'SELECT logs.uid, logs.number, events.slot, events.event FROM logs ' +
-  `JOIN events ON events.slot BETWEEN logs.number * ${slotsPerLog} ` +
+  'SELECT logs.uid, logs.number, events.slot, events.event ' +
+  `FROM ${logsNamed} JOIN events ON events.slot BETWEEN logs.number * ${slotsPerLog} ` +
   `AND logs.number * ${slotsPerLog} + ${slotsPerLog - 1} ` +
-  'WHERE logs.uid IN (SELECT value FROM json_each(?)) ORDER BY events.slot';
+  'ORDER BY events.slot';
 
 const Row = z.looseObject({ uid: TaskId, number: z.int(), slot: z.int(), event: z.string() });
 type Row = z.infer<typeof Row>;

@@ -8,6 +8,7 @@ import type { Appended, Durability } from '../ports/task-board.ts';
 import type { Write } from './group-messages.ts';
 import type { GroupLine } from './group-line.ts';
 import { indexWrites } from './index-row.ts';
+import { keyOfTask, named } from './keys.ts';
 import type { KnownTasks } from './known-tasks.ts';
 import { LogCache, type CachedLog } from './log-cache.ts';
 import { slotsPerLog } from './schema.ts';
@@ -118,7 +119,7 @@ export class TaskLogs {
   /** A log that memory has got meanwhile is the newer one and stays. */
   async #fetch(uids: readonly TaskId[]): Promise<Map<TaskId, StoredLog>> {
     const { epoch } = this.#line;
-    const logs = storedLogs(await this.#line.read(eventsOfLogs, JSON.stringify(uids)));
+    const logs = storedLogs(await this.#line.read(eventsOfLogs, named(uids)));
     if (epoch !== this.#line.epoch) return this.#fetch(uids);
     for (const [uid, log] of logs) {
       const newer = this.#cache.get(uid);
@@ -141,7 +142,7 @@ export class TaskLogs {
     const json = JSON.stringify(event);
     if (json.length > eventChars) throw tooLarge(uid, event, json.length);
     const number = log?.number ?? ++this.#lastNumber;
-    const writes: Write[] = log ? [] : [['log', number, uid]];
+    const writes: Write[] = log ? [] : [['log', number, keyOfTask(uid), uid]];
     writes.push(['event', number * slotsPerLog + state.version, json]);
     writes.push(...indexWrites(number, log?.state, state));
     if (log === undefined) this.#known.add(uid);

@@ -3,6 +3,7 @@ import { InvalidValueError } from '../domain/errors.ts';
 import { TaskId } from '../domain/ids.ts';
 import type { TaskQuery } from '../ports/task-board.ts';
 import type { GroupLine } from './group-line.ts';
+import { keyOfText } from './keys.ts';
 import type { SqliteValue } from './sqlite-module.ts';
 
 /** From so many matches on, walking by age finds a page sooner than sorting all matches does. */
@@ -81,7 +82,10 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
       : 'number IN (SELECT number FROM concerned WHERE principal = ?)',
     query.principal,
   );
-  need('context = ?', query.contextId);
+  if (query.contextId !== undefined) {
+    need('context_key = ?', keyOfText(query.contextId));
+    need('context = ?', query.contextId);
+  }
   need('agent = ?', query.agentId);
   need('queue = ?', query.queue);
   need('parent = ?', query.parent);
@@ -89,7 +93,8 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
   need('phase_at >= ?', query.changedSinceMs);
   need('submitter = ?', query.submittedBy?.id);
   need('submitted_at >= ?', query.submittedBy?.sinceMs);
-  if (query.leasesOnly) terms.sql.push('leased = 1');
+  // A claim lasts as long as these phases.
+  if (query.leasesOnly) terms.sql.push(`phase IN ('claimed', 'working')`);
   if (query.phases) {
     terms.sql.push(`phase IN (${query.phases.map(() => '?').join(', ')})`);
     terms.values.push(...query.phases);
