@@ -40,8 +40,8 @@ export async function* followTask(
       if (isReset) task.metadata = { ...task.metadata, reset: true };
       call.eventId = id;
       yield { payload: { $case: 'task', value: task } };
-      if (isOver(snapshot.state, call, endsAtOnce)) return;
     }
+    if (isOver(subscription.state, call, endsAtOnce)) return;
     for (let next = await subscription.next(); next; next = await subscription.next()) {
       await next.committed;
       yield handedOut(call, next, await drawn(edge, call, next));

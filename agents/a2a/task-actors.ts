@@ -31,6 +31,8 @@ export interface Waiting {
 }
 
 export interface Subscription {
+  /** The task when the subscriber was attached. */
+  readonly state: TaskState;
   /** What the stream begins with; absent where it goes on exactly after the id that was asked for. */
   readonly snapshot: Snapshot | undefined;
   /** The id asked for could not be found: the snapshot takes the place of all before it. */
@@ -147,7 +149,7 @@ class Actors implements TaskActors {
       actor.detach(frames);
       this.#letGo(actor);
     };
-    const rest = { id, next: () => frames.next(), close };
+    const rest = { id, state: snapshot.state, next: () => frames.next(), close };
     if (after === undefined) return { ...rest, snapshot, isReset: false, replay: [] };
     try {
       const resumed = await resumedFrames({ board: queue.board, journal }, uid, after, id);

@@ -179,10 +179,12 @@ describe('a message to a persona', () => {
   });
 
   it('tells nothing of a fault but its id (H16)', async () => {
-    mesh.runs.set('adolf', () => Promise.reject(new Error('secret detail of ours')));
-    const task = taskOf(await send({ message: message('break') }, {}));
+    mesh.runs.set('doer', () => Promise.reject(new Error('secret detail of ours')));
+    const at = mesh.urlOf('doer');
+    const task = taskOf(await rpc(at, 'SendMessage', { message: message('break') }, { token }));
+    expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(task.metadata).toMatchObject({ phase: 'needs-review', reason: 'uncertain' });
     expect(JSON.stringify(task)).not.toContain('secret detail');
-    mesh.runs.set('adolf', shout);
   });
 });
 
@@ -284,7 +286,7 @@ describe('the submit extension', () => {
     const { id } = taskOf(await send({ message: message('why', {}, {}) }));
     const reply = await rpc(url, 'cardmesh/why', { taskId: id }, { token });
     mesh.away.delete('adolf');
-    expect(reply.result).toMatchObject({ sentence: expect.stringContaining('closed for the night') });
+    expect(JSON.stringify(reply.result)).toContain('closed for the night');
   });
 
   it('lets a person pause and take up a task, and no agent', async () => {

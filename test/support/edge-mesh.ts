@@ -1,6 +1,5 @@
 import { serve } from '@hono/node-server';
 import { exportJWK, generateKeyPair } from 'jose';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createTaskActors, type TaskActors } from '../../agents/a2a/task-actors.ts';
 import { createAuthenticate } from '../../agents/auth/authenticate.ts';
@@ -59,12 +58,14 @@ export interface EdgeMeshOptions {
   readonly waitMs?: number;
   readonly route?: (mesh: EdgeMesh, state: TaskState) => Promise<TaskState>;
   /** Cards beside Adolf, the helper, the person and the router. */
-  readonly cards?: readonly Record<string, unknown>[];
+  readonly cards?: readonly CardChange[];
 }
 
 export const meshSecret = 'a-secret-of-tests-that-is-long-enough';
 
-const agentCards = (): Record<string, unknown>[] => [
+type CardChange = Record<string, unknown> & { readonly id?: string };
+
+const agentCards = (): CardChange[] => [
   {
     mayCall: ['helper', 'slow', 'operator'],
     queue: { concurrency: 20 },
@@ -86,7 +87,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   const keys = new Map<string, PrivateJwk>();
   const home = cardHome();
   for (const change of [...agentCards(), ...(options.cards ?? [])]) {
-    const id = String(change['id'] ?? 'adolf');
+    const { id = 'adolf' } = change;
     const key = await newKey();
     keys.set(id, key);
     const { kty, crv, x } = key;
@@ -161,7 +162,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
     });
     return new Promise<() => void>((resolve) => {
       const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, (address) => {
-        urls.set(agentId, `http://127.0.0.1:${(address as AddressInfo).port}/`);
+        urls.set(agentId, `http://127.0.0.1:${address.port}/`);
         resolve(() => {
           server.close();
           if ('closeAllConnections' in server) server.closeAllConnections();
