@@ -57,13 +57,13 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     try {
       await board.beat(held.uid, held.fence);
       look((await board.read(held.uid))?.state);
-      // A pause may have fallen between the question and its answer.
-      if (wasAsleep()) return;
       lastAnswerMs = clock.monotonicMs();
     } catch (error) {
       log.debug('lease.no-answer', { taskId: held.uid, reason: reasonOf(error) });
       if (clock.monotonicMs() - lastAnswerMs >= unreachableMs) lose('unreachable');
     }
+    // A pause may have fallen between the question and its answer.
+    wasAsleep();
   };
   void (async () => {
     // The first beat is due a third of the lease after the claim, not after the start of the run.
