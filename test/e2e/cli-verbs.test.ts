@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  runMesh,
+  startMesh,
+  type CommandEnd,
+  type RunningCommand,
+} from '../support/mesh-command.ts';
+
+let folder: string;
+let home: string;
+let up: RunningCommand;
+
+const mesh = (...args: string[]): Promise<CommandEnd> => runMesh(args, { home });
+const meshJson = async (...args: string[]): Promise<Record<string, unknown>> => {
+  const { out } = await mesh(...args, '--json');
+  return JSON.parse(out) as Record<string, unknown>;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mesh-cli-'));
+  home = join(folder, 'home');
+  up = startMesh(['up', '--port', '0'], { home });
+  await up.seen('ready:');
+});
+
+afterAll(async () => {
+  up.child.kill('SIGINT');
+  await up.end;
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Every test starts several processes. */
+const patient = { timeout: 120_000 };
+
+describe('the mesh command against a running mesh', () => {
+  it('asks an agent and prints its answer, alone on stdout', patient, async () => {
+    const { exitCode, out } = await mesh('send', 'understudy', 'hello');
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^\[rehearsal\] .+\n$/);
+  });
+
+  it('puts a question into the inbox, and its answer ends the task', patient, async () => {
+    const asked = await mesh(
+      'submit',
+      'operator',
+      'Approve the release?',
+      '--verification',
+      'none',
+    );
+    const id = asked.out.slice(0, 8);
+    const watched = await mesh('watch', id);
+    expect(watched.exitCode).toBe(14);
+    const inbox = await mesh('inbox');
+    expect(inbox.out).toContain(`mesh answer ${id} approve|reject`);
+    expect((await mesh('answer', id, 'perhaps')).exitCode).toBe(3);
+    expect((await mesh('answer', id, 'approve')).exitCode).toBe(0);
+    expect((await mesh('watch', id)).exitCode).toBe(0);
+    const { state } = await meshJson('show', id);
+    expect(state).toMatchObject({ phase: 'done', outcome: { summary: 'approve' } });
+  });
+
+  it(
+    'works a task from outside under claim and fence, and somebody else verifies it',
+    patient,
+    async () => {
+      const text = 'Write the parser\n\nwith "quotes" and ünïcode\t.';
+      const { id: taskId } = await meshJson('submit', 'claude-coder', text);
+      const id = String(taskId).slice(0, 8);
+      const taken = await mesh('task', 'next', '--agent', 'claude-coder');
+      expect(taken.out).toBe(text);
+      const fence = /fence (\d+)/.exec(taken.err)?.[1] ?? '';
+      expect((await mesh('task', 'next', '--agent', 'claude-coder')).exitCode).toBe(15);
+      expect((await mesh('task', 'renew', id, '--fence', fence)).exitCode).toBe(0);
+      const stale = await mesh('task', 'done', id, '--fence', '99', '--note', 'late');
+      expect(stale.exitCode).toBe(8);
+      expect(stale.err).toContain('Stop and discard this run');
+      expect(
+        (await mesh('task', 'done', id, '--fence', fence, '--note', 'On a branch')).exitCode,
+      ).toBe(0);
+      expect((await mesh('inbox')).out).toContain(`mesh verify ${id}`);
+      expect((await mesh('verify', id, '--note', 'looked at it')).exitCode).toBe(0);
+      expect((await mesh('task', 'close', id)).exitCode).toBe(0);
+      const page = await mesh('show', id);
+      expect(page.out).toContain('operator verified it: looked at it');
+      expect(page.out).toContain('claude-coder finished it: On a branch');
+    },
+  );
+
+  it('lists, explains, pauses and cancels what waits', patient, async () => {
+    const { id: taskId } = await meshJson('submit', 'adolf', 'Audit the plan', '--priority', '2');
+    const id = String(taskId).slice(0, 8);
+    expect((await mesh('tasks', '--agent', 'adolf')).out).toMatch(
+      new RegExp(`${id} +parked +adolf`),
+    );
+    expect((await mesh('why', id)).out).toContain('no gateway configured');
+    expect((await mesh('task', 'edit', id, '--priority', '1')).exitCode).toBe(0);
+    expect((await mesh('task', 'pause', id)).out).toContain('is paused');
+    expect((await mesh('cancel', id)).out).toContain('is canceled');
+    expect((await mesh('cancel', '00000000')).exitCode).toBe(6);
+  });
+
+  it('prints at Ctrl-C the id of the task that goes on', patient, async () => {
+    const waiting = startMesh(['send', 'adolf', 'Will wait', '--progress'], { home });
+    await waiting.seen(' is submitted');
+    waiting.child.kill('SIGINT');
+    const { exitCode, err } = await waiting.end;
+    expect(exitCode).toBe(130);
+    expect(err).toMatch(/task [0-9a-f]{8} goes on\. See it with `mesh show [0-9a-f]{8}`/);
+  });
+
+  it('answers --json with one document, errors too', patient, async () => {
+    const { exitCode, out } = await mesh('show', 'ffffffff', '--json');
+    expect(exitCode).toBe(6);
+    expect(JSON.parse(out)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  });
+
+  it('makes a token that works, and one that is revoked does not', patient, async () => {
+    const { token, tokenId } = await meshJson('token', 'create', '--principal', 'alvis');
+    expect((await mesh('send', 'understudy', 'hello', '--token', String(token))).exitCode).toBe(0);
+    expect((await mesh('tasks', '--token', `${String(token)}x`)).exitCode).toBe(4);
+    expect((await mesh('token', 'revoke', String(tokenId))).exitCode).toBe(0);
+    expect((await mesh('inbox', '--token', String(token))).exitCode).toBe(4);
+  });
+
+  it('finds the machine and the home in order', patient, async () => {
+    const { out } = await mesh('doctor', '--json');
+    const findings = JSON.parse(out) as { about: string; verdict: string; says: string }[];
+    expect(findings.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+    expect(findings.find(({ about }) => about === 'lock')?.says).toContain('mesh up');
+    expect(findings.find(({ about }) => about === 'front')?.verdict).toBe('ok');
+  });
+});
+
+describe('the mesh command without a running mesh', () => {
+  it('says where no mesh is, and how to get one', patient, async () => {
+    const nowhere = { home: join(folder, 'nowhere') };
+    const { exitCode, err } = await runMesh(['tasks'], nowhere);
+    expect(exitCode).toBe(6);
+    expect(err).toMatch(/^mesh: There is no mesh home at .+ mesh init/);
+    const dead = await runMesh(['tasks', '--url', 'http://127.0.0.1:9', '--token', 't'], nowhere);
+    expect(dead.exitCode).toBe(11);
+  });
+
+  it('keeps a task that is submitted while nothing runs', patient, async () => {
+    const quiet = { home: join(folder, 'quiet') };
+    expect((await runMesh(['init'], quiet)).exitCode).toBe(0);
+    const submitted = await runMesh(['submit', 'adolf', 'Audit it'], quiet);
+    expect(submitted.exitCode).toBe(0);
+    expect(submitted.err).toContain('waits until the next `mesh up`');
+    expect((await runMesh(['tasks'], quiet)).out).toContain('Audit it');
+  });
+});
+
+const built = join(import.meta.dirname, '../../dist/cli/main.js');
+
+it.skipIf(!existsSync(built))('prints its help within 0.3 s', async () => {
+  const run = promisify(execFile);
+  const times: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    const startMs = performance.now();
+    await run(process.execPath, [built, '--help']);
+    times.push(performance.now() - startMs);
+  }
+  expect(Math.min(...times)).toBeLessThan(300);
+});
