@@ -13,7 +13,6 @@ import { fileArtifacts } from '../fabric/embedded/file-artifacts.ts';
 import { processLiveness } from '../fabric/embedded/process-liveness.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
 import type { Directory } from '../fabric/ports/directory.ts';
-import type { Journal } from '../fabric/ports/journal.ts';
 import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
@@ -25,7 +24,7 @@ import type { Environment, MeshConfig } from './config.ts';
 import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
 import { openModelPlane } from './model-plane.ts';
-import { openPersonas } from './personas.ts';
+import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns } from './persona-runs.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
 
@@ -56,108 +55,107 @@ export interface Mesh {
   readonly queue: QueueDeps;
   /** The operator's own credential. */
   readonly token: string;
-  agents(): readonly AgentListing[];
-  serviceOf(agentId: string): Hono | undefined;
+  readonly agents: () => readonly AgentListing[];
+  readonly serviceOf: (agentId: string) => Hono | undefined;
   /** Starts workers and, unless told otherwise, a keeper. */
   start(what?: { readonly keeper: boolean }): void;
   /** Runs are handed back or recorded, then everything is closed. */
   stop(): Promise<void>;
 }
 
-/** Builds a mesh from its parts: the one place where adapters meet use cases. */
-export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
-  const { paths, config, environment, clock, random, log, publicUrl } = options;
-  const stopping = new AbortController();
-  const liveness = await processLiveness({
-    folder: paths.procs,
-    incarnation: random.hex(8),
-    clock,
-  });
-  const { incarnation } = liveness;
+/** What lasts: this process's name, the board, the Cards, and the use cases over them. */
+async function openGround(options: ComposeOptions) {
+  const { paths, config, environment, clock, random, log } = options;
+  const incarnation = random.hex(8);
+  const liveness = await processLiveness({ folder: paths.procs, incarnation, clock });
   const own = await openEmbeddedBoard({ path: databaseOf(options), clock, log });
   const board = options.board ?? own;
-  const journal: Journal = own.journal;
+  const { branch, remote, fetch: fetchMs } = config.registry;
   const registry = await openCardRegistry({
-    home: paths.home,
-    stateDir: paths.state,
-    branch: config.registry.branch,
-    ...(config.registry.remote === undefined ? {} : { remote: config.registry.remote }),
-    fetchMs: config.registry.fetch,
+    ...{ home: paths.home, stateDir: paths.state, branch, fetchMs, clock, log },
+    ...(remote === undefined ? {} : { remote }),
     defaultHuman: () => config.defaultHuman,
     environment: environment.all,
-    clock,
-    log,
   });
-  const directory = registry.directory();
   const queue: QueueDeps = {
-    board,
-    directory,
+    ...{ board, clock, random, log },
+    directory: registry.directory(),
     artifacts: fileArtifacts({ folder: paths.artifacts }),
-    clock,
-    random,
-    log,
     meshSecret: await loadMeshSecret(paths, environment),
   };
+  const close = async () => {
+    await registry.close();
+    if (board !== own) await board.close();
+    await own.close();
+    liveness.release();
+  };
+  return { liveness, incarnation, board, journal: own.journal, registry, queue, close };
+}
+
+/** Who may call: the credentials that this home knows, and the operator's own. */
+async function openCredentials(
+  { paths, config, clock, random }: ComposeOptions,
+  { registry, board, queue }: Awaited<ReturnType<typeof openGround>>,
+) {
   const tokens = tokenStore({ path: paths.tokens, clock, random });
   const token = await operatorToken(paths, tokens, config.defaultHuman);
-  const { gatewayUrl } = config;
-  const models = await openModelPlane({
-    ...{ paths, environment, registry, gatewayUrl, clock, random, log },
-    stopping: stopping.signal,
-  });
-  const runs = await openPersonaRuns({ ...options, registry, queue, models });
-  const { availability } = runs;
-  const slots = createSlots();
-  const actors = createTaskActors({ queue, journal, incarnation, stopping: stopping.signal });
   const { meshSecret } = queue;
   const authenticate = createAuthenticate({ registry, tokens, board, meshSecret, clock });
-  const personas = openPersonas({
-    ...{ registry, queue, actors, availability, slots, incarnation },
+  return { token, authenticate };
+}
+
+/** Builds a mesh from its parts: the one place where adapters meet use cases. */
+export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
+  const { config, clock, random, log, publicUrl } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const ground = await openGround(options);
+  const { board, registry, queue, incarnation, liveness, journal } = ground;
+  const { token, authenticate } = await openCredentials(options, ground);
+  const { gatewayUrl } = config;
+  const models = await openModelPlane({ ...options, registry, gatewayUrl, stopping: signal });
+  const runs = await openPersonaRuns({ ...options, registry, queue, models });
+  const { availability } = runs;
+  const actors = createTaskActors({ queue, journal, incarnation, stopping: signal });
+  const shared = { registry, queue, actors, availability, slots: createSlots(), incarnation };
+  const routing = { route: runs.route, classify: runs.classify };
+  const personas: Personas = openPersonas({
+    ...shared,
     serves: options.serves ?? (() => true),
-    runTaskFor: (card) => runs.runTaskFor(card),
+    runTaskFor: runs.runTaskFor,
     serviceFor: (agentId) =>
       createPersonaService({
-        ...{ agentId, queue, actors, personas, registry, availability, slots, incarnation },
-        authenticate,
+        ...{ ...shared, agentId, personas, authenticate, stopping: signal },
         publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
-        stopping: stopping.signal,
-        ...(directory.agent(agentId)?.runtime === 'router'
-          ? { route: runs.route, classify: (text, refs) => runs.classify(text, refs) }
-          : {}),
+        ...(queue.directory.agent(agentId)?.runtime === 'router' ? routing : {}),
       }),
   });
+  const metrics = queueMetrics(board, clock);
   const front = createFront({
     ...{ queue, registry, availability, authenticate, publicUrl },
     faults: faultReporter(log, random),
     sessions: inboxSessions({ clock, random }),
-    personOf: (id) => personOf(directory, id),
+    personOf: (id) => personOf(queue.directory, id),
     metrics: () => metrics.text(),
-    serviceOf: (agentId) => personas.serviceOf(agentId),
+    serviceOf: personas.serviceOf,
   });
-  const metrics = queueMetrics(board, clock);
-  const ends: (() => Promise<void>)[] = [];
+  const daemons: { stop(): Promise<void> }[] = [];
   return {
     ...{ front, board, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
-    serviceOf: (agentId) => personas.serviceOf(agentId),
+    serviceOf: personas.serviceOf,
     start({ keeper } = { keeper: true }) {
       personas.startWorkers();
-      const routing = runs.startRouting();
-      ends.push(() => routing.stop());
-      if (!keeper) return;
-      const kept = startKeeper(queue, { liveness });
-      ends.push(() => kept.stop());
+      daemons.push(runs.startRouting());
+      if (keeper) daemons.push(startKeeper(queue, { liveness }));
     },
     async stop() {
       stopping.abort();
       await personas.stop();
-      await Promise.all(ends.map((end) => end()));
+      await Promise.all(daemons.map((daemon) => daemon.stop()));
       actors.close();
       await models.close();
-      await registry.close();
-      if (board !== own) await board.close();
-      await own.close();
-      liveness.release();
+      await ground.close();
     },
   };
 }

@@ -37,7 +37,7 @@ export interface ModelPlane {
   readonly health: HealthBook;
   readonly availability: RouterAvailability;
   /** The gateway with the key of one agent; undefined where none is configured. */
-  gatewayOf(agentId: string): GatewayClient | undefined;
+  readonly gatewayOf: (agentId: string) => GatewayClient | undefined;
   close(): Promise<void>;
 }
 

@@ -41,8 +41,8 @@ export interface PersonaRuns {
   /** Chooses an agent for a task without one. */
   readonly route: RouteTask;
   /** The tier that a text deserves. */
-  classify(text: string, contextRefs: number): Promise<Selection>;
-  runTaskFor(card: Card): RunTask | undefined;
+  readonly classify: (text: string, contextRefs: number) => Promise<Selection>;
+  readonly runTaskFor: (card: Card) => RunTask | undefined;
   startRouting(): Routing;
 }
 

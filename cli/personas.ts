@@ -26,7 +26,7 @@ export interface PersonasOptions {
 
 /** The personas of this process: they follow the registry, without a restart. */
 export interface Personas extends LocalPersonas {
-  serviceOf(agentId: string): Hono | undefined;
+  readonly serviceOf: (agentId: string) => Hono | undefined;
   /** Begins to drain the queues; without it only callers who wait are served. */
   startWorkers(): void;
   /** Takes nothing new, hands runs back, and resolves when all is on record. */
