@@ -4,6 +4,7 @@ import type { TaskState } from '../domain/state.ts';
 import { humanFor } from '../domain/transition/questions.ts';
 import type { Write } from './group-messages.ts';
 import { keyOfText } from './keys.ts';
+import type { SqliteValue } from './sqlite-module.ts';
 
 /** The writes that bring the derived rows of log `number` from `before` (as written) to `after`. */
 export function indexWrites(
@@ -11,14 +12,22 @@ export function indexWrites(
   before: TaskState | undefined,
   after: TaskState,
 ): Write[] {
-  const isNew = before === undefined || !hasSameRoots(before, after);
-  const row = isNew ? wholeRow(number, after) : movedRow(number, after);
-  return [row, ...concernWrites(number, before, after)];
+  return [rowOf(number, before, after), ...concernWrites(number, before, after)];
 }
 
 /** As for a task that the index may hold anything about. */
 export function rebuildWrites(number: number, state: TaskState): Write[] {
-  return [['forgetConcerned', number], ...indexWrites(number, undefined, state)];
+  return [
+    ['task', ...wholeRow(number, state)],
+    ['forgetConcerned', number],
+    ...concernWrites(number, undefined, state),
+  ];
+}
+
+function rowOf(number: number, before: TaskState | undefined, after: TaskState): Write {
+  if (before === undefined) return ['newTask', ...wholeRow(number, after)];
+  if (!hasSameRoots(before, after)) return ['task', ...wholeRow(number, after)];
+  return movedRow(number, after);
 }
 
 /** Columns that hardly ever change: an update that leaves them out leaves their indexes alone. */
@@ -40,10 +49,9 @@ function movedRow(number: number, state: TaskState): Write {
   ];
 }
 
-function wholeRow(number: number, state: TaskState): Write {
+function wholeRow(number: number, state: TaskState): SqliteValue[] {
   const { provenance } = state.task;
   return [
-    'task',
     number,
     state.taskId,
     keyOfText(state.contextId),

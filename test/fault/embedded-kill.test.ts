@@ -16,7 +16,7 @@ function startLoad(path: string, inFlight = 32): { child: ChildProcess; lines: L
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
-  return { child, lines: createInterface({ input: child.stdout! }) };
+  return { child, lines: createInterface({ input: child.stdout }) };
 }
 
 type LineSource = AsyncIterable<string>;
