@@ -1,6 +1,6 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { MeshError, reasonOf } from '../../fabric/domain/errors.ts';
+import { reasonOf } from '../../fabric/domain/errors.ts';
 import { lockHome } from '../../fabric/embedded/home-lock.ts';
 import { loadConfig, type Environment, type MeshConfig } from '../config.ts';
 import { hasHome, type HomePaths } from '../home.ts';
@@ -57,18 +57,22 @@ export async function secretFinding(
     : fail('secret', 'there is none', 'Run `mesh init` once more: it makes what is missing.');
 }
 
-/** Who has the home's local database open. */
-export async function lockFinding({ lock }: HomePaths): Promise<Finding> {
+/** Who has the home's local database open, and where its front answers. */
+export async function lockFinding({
+  lock,
+}: HomePaths): Promise<{ readonly finding: Finding; readonly frontUrl?: string }> {
   try {
     const held = await lockHome(lock, { pid: process.pid, command: 'mesh doctor' });
     if (held.kind === 'locked') {
       held.release();
-      return ok('lock', 'free: no mesh runs here');
+      return { finding: ok('lock', 'free: no mesh runs here') };
     }
     const { holder } = held;
-    return ok('lock', holder ? `held by \`${holder.command}\`, process ${holder.pid}` : 'held');
+    const says = holder ? `held by \`${holder.command}\`, process ${holder.pid}` : 'held';
+    const frontUrl = holder?.url;
+    return { finding: ok('lock', says), ...(frontUrl === undefined ? {} : { frontUrl }) };
   } catch (error) {
     const fix = 'Check that the home’s state folder may be written.';
-    return fail('lock', error instanceof MeshError ? error.message : reasonOf(error), fix);
+    return { finding: fail('lock', reasonOf(error), fix) };
   }
 }

@@ -55,11 +55,13 @@ async function examine(session: Session): Promise<Finding[]> {
   ];
   session.progress('looking at the home');
   const { finding, config } = await settingsFinding(paths, environment);
+  const lock = config ? await lockFinding(paths) : undefined;
   const home = config ? await homeFindings(session, paths, environment) : [];
   const disk = await diskFindings(session, config ? paths.home : undefined);
   session.progress('looking at the network');
-  const network = config ? await networkFindings(session, config, environment) : [];
-  return [...machine, ...disk, finding, ...home, ...network];
+  const url = globals.url ?? environment.url ?? lock?.frontUrl;
+  const network = config ? await networkFindings(session, config, environment, url) : [];
+  return [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : []), ...network];
 }
 
 async function diskFindings({ clock }: Session, home: string | undefined): Promise<Finding[]> {
@@ -75,18 +77,18 @@ async function homeFindings(
   return [
     await modeFinding(paths),
     await secretFinding(paths, environment),
-    await lockFinding(paths),
     await cardsFinding(await homeView(session)),
   ];
 }
 
 async function networkFindings(
-  { clock, globals }: Session,
+  { clock }: Session,
   config: MeshConfig,
   environment: Environment,
+  frontUrl: string | undefined,
 ): Promise<Finding[]> {
   const { host, port } = config.front;
-  const url = globals.url ?? environment.url ?? `http://${host}:${port}`;
+  const url = frontUrl ?? `http://${host}:${port}`;
   return [
     ...(await frontFindings(url.replace(/\/+$/u, ''), clock)),
     await gatewayFinding(config.gatewayUrl, environment.gatewayKey),

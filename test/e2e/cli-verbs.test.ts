@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import {
+  builtMesh,
   runMesh,
   startMesh,
   type CommandEnd,
@@ -157,15 +157,19 @@ describe('the mesh command without a running mesh', () => {
   });
 });
 
-const built = join(import.meta.dirname, '../../dist/cli/main.js');
+/** The goal is 0.3 s where bare Node takes 0.1 s; the ratio holds on a busy machine too. */
+const mostOfBareNode = 3;
 
-it.skipIf(!existsSync(built))('prints its help within 0.3 s', async () => {
-  const run = promisify(execFile);
-  const times: number[] = [];
-  for (let count = 0; count < 5; count++) {
-    const startMs = performance.now();
-    await run(process.execPath, [built, '--help']);
-    times.push(performance.now() - startMs);
-  }
-  expect(Math.min(...times)).toBeLessThan(300);
+it('prints its help without loading any verb', patient, async () => {
+  const fastestMs = async (args: readonly string[]): Promise<number> => {
+    const times: number[] = [];
+    for (let count = 0; count < 7; count++) {
+      const startMs = performance.now();
+      await promisify(execFile)(process.execPath, args);
+      times.push(performance.now() - startMs);
+    }
+    return Math.min(...times);
+  };
+  const bareMs = await fastestMs(['-e', '0']);
+  expect(await fastestMs([builtMesh, '--help'])).toBeLessThan(mostOfBareNode * bareMs);
 });

@@ -22,7 +22,7 @@ function meshOf(answer: Answer, inProcess = false): MeshConnection {
     token: 't',
     principal: 'alvis',
     fetch: async (_url, init = {}) =>
-      answer(JSON.parse(String(init.body)) as { method: string }, init),
+      answer(JSON.parse(init.body as string) as { method: string }, init),
     board: undefined as unknown as MeshConnection['board'],
     inProcess,
     close: async () => {},
