@@ -78,8 +78,8 @@ async function submitted(
   );
   if (!answer.ok) return `${agent} was not reached (${answer.reason}): ${answer.message}`;
   const { task } = answer;
-  const said = [task.said, task.result].filter((part) => part !== undefined && part !== '');
-  return `${agent} (task ${task.taskId}, ${task.phase ?? task.state}) said: ${said.join('\n')}`;
+  const said = task.result === '' ? (task.said ?? 'nothing') : task.result;
+  return `${agent} (task ${task.taskId}, ${task.phase ?? task.state}) said: ${said}`;
 }
 
 /** Streams word by word, as a model would. */

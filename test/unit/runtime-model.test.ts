@@ -389,7 +389,7 @@ describe('tools', () => {
       /"phase":"done","asks":"verify".*Found three\./s,
     ],
   ] as const)('tell the model of %s', async (_what, send, words) => {
-    const { calls } = caller({ send: send as CallAnswer });
+    const { calls } = caller({ send: send });
     const wish = toolCall('submit', { agent: 'researcher', text: 'Find.' });
     const gateway = scriptedGateway({ toolCalls: [wish] }, { text: 'x' });
     await work(gateway, { card, deps: { calls } });
