@@ -5,6 +5,7 @@ import { artifactRoute } from './a2a/artifact-route.ts';
 import { cardRoutes, type CardRouteOptions } from './a2a/card-routes.ts';
 import type { Edge } from './a2a/edge.ts';
 import { faultReporter, toProblem } from './a2a/error-table.ts';
+import { pathBelowMount } from './a2a/mount-path.ts';
 import { challenge, rpcRoute } from './a2a/rpc-route.ts';
 import type { Authenticate } from './auth/authenticate.ts';
 
@@ -17,7 +18,7 @@ export type PersonaServiceOptions = Omit<Edge, 'waitMs'> & {
 };
 
 /**
- * A persona as an A2A service, mounted at its own root (`DESIGN.md` 6.1): JSON-RPC on `/`, its Agent
+ * A persona as an A2A service, at its own root or below `MountBindings.mountPath` (`DESIGN.md` 6.1): JSON-RPC on `/`, its Agent
  * Card under `/.well-known`, and its tasks' artifacts. Nothing of it holds a run: all of them can be
  * made anew while tasks go on.
  */
@@ -25,7 +26,7 @@ export function createPersonaService(options: PersonaServiceOptions): Hono {
   const { authenticate, bareCard = 'hybrid', waitMs = limits.waitMs, ...rest } = options;
   const edge: Edge = { ...rest, waitMs };
   const faults = faultReporter(edge.queue.log, edge.queue.random);
-  const app = new Hono({ strict: false });
+  const app = new Hono({ getPath: pathBelowMount });
   const rpc = rpcRoute(edge, authenticate);
   app.post('/', (c) => rpc(c.req.raw));
   app.route('/.well-known', cardRoutes({ edge, authenticate, bareCard }));

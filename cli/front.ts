@@ -7,6 +7,7 @@ import type { AvailabilityProbe } from '../fabric/ports/availability.ts';
 import { requireScope } from '../fabric/queue/answer.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { toProblem, type FaultReporter } from '../agents/a2a/error-table.ts';
+import type { MountBindings } from '../agents/a2a/mount-path.ts';
 import type { Authenticate } from '../agents/auth/authenticate.ts';
 import { boardRoutes } from '../agents/board-routes.ts';
 import { inboxRoutes } from '../agents/human/inbox-routes.tsx';
@@ -98,20 +99,18 @@ function routerOf(registry: CardRegistry): string {
   return router?.agentId ?? 'router';
 }
 
-/** Hands the request to the persona's own app, which stands at its own root. */
+/** Hands the request to the persona's own app, as it came. */
 function toPersona(
   { serviceOf }: FrontDeps,
   c: Context,
   agentId: string,
-  prefix = `/agents/${agentId}`,
+  mountPath = `/agents/${agentId}`,
 ): Response | Promise<Response> {
   const service = serviceOf(agentId);
   if (service === undefined) {
     throw new MeshError('NOT_FOUND', `No agent ${agentId} is served here. See: mesh cards list`);
   }
-  const url = new URL(c.req.url);
-  url.pathname = url.pathname.slice(prefix.length) || '/';
-  return service.fetch(new Request(url, c.req.raw), c.env);
+  return service.fetch(c.req.raw, { ...c.env, mountPath } satisfies MountBindings);
 }
 
 export function listAgents({

@@ -121,7 +121,7 @@ class Actors implements TaskActors {
     try {
       return await done;
     } finally {
-      over.abort();
+      over.abort('no longer waited for');
       gone?.removeEventListener('abort', giveUp);
       this.#letGo(actor);
     }

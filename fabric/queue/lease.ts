@@ -80,7 +80,7 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     signal: run.signal,
     loss: () => loss,
     stop: () => {
-      stopped.abort();
+      stopped.abort('run ended');
       unwatch();
     },
   };

@@ -53,7 +53,7 @@ export async function runHeld(
     }
     return await orLost(deps, held, finishWhenReachable(deps, held, told(end, timeout, options)));
   } finally {
-    ended.abort();
+    ended.abort('run ended');
     lease.stop();
   }
 }

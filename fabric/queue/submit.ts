@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { BoardUnavailableError, MeshError } from '../domain/errors.ts';
 import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
@@ -107,7 +107,7 @@ function targetKey(target: Target): string {
 /** SHA-256 over what the submitter said and meant; not over when. */
 function digestOf(request: SubmitRequest): string {
   const said = [request.intent, request.parts, request.acceptance, request.contextRefs];
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return hash('sha256', JSON.stringify(said), 'hex');
 }
 
 /** The same submit again: its task as it is, with the question that a death in between left unasked. */

@@ -1,14 +1,24 @@
 import { performance } from 'node:perf_hooks';
-import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from '../ports/clock.ts';
 
 /** The machine's own time. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  async sleep(ms, signal) {
-    await after(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
-      if (!signal?.aborted) throw error;
+  // Not the promised timers of Node: those make an error with its stack for each sleep that is cut short.
+  sleep(ms, signal) {
+    return new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve();
+        return;
+      }
+      const over = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', over);
+        resolve();
+      };
+      const timer = setTimeout(over, ms);
+      signal?.addEventListener('abort', over, { once: true });
     });
   },
 };
