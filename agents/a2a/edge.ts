@@ -4,6 +4,7 @@ import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import type { Slots } from '../../fabric/queue/slots.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
+import type { RouteForecast, RouteWish } from '../runtimes/route-dry-run.ts';
 import type { LocalPersonas } from './personas.ts';
 import type { TaskActors } from './task-actors.ts';
 
@@ -24,6 +25,8 @@ export interface Edge {
   readonly route?: (state: TaskState) => Promise<TaskState>;
   /** Says what tier a text deserves, where nobody else has; only a router has it. */
   readonly classify?: (text: string, contextRefs: number) => Promise<Selection>;
+  /** Who would get a task, without submitting it; only a router has it. */
+  readonly foretell?: (wish: RouteWish) => Promise<RouteForecast>;
   /** Longest that a waiting call waits, ms; `limits.waitMs`. */
   readonly waitMs: number;
 }

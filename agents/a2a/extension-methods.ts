@@ -5,14 +5,21 @@ import { verifyTask } from '../../fabric/queue/verify.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import type { Call } from './call.ts';
 import type { Edge } from './edge.ts';
-import { AnswerParams, SteerParams, VerifyParams, WhyParams } from './extension-schemas.ts';
+import {
+  AnswerParams,
+  RouteParams,
+  SteerParams,
+  VerifyParams,
+  WhyParams,
+} from './extension-schemas.ts';
 import { parsedOrRefused } from './invalid-params.ts';
+import { ProtocolError } from './protocol-error.ts';
 import { visibleTask } from './visible-task.ts';
 
-/** What a method of ours has come to: the task after it, or a sentence about it. */
+/** What a method of ours has come to: the task after it, or something to tell. */
 export type ExtensionResult =
   | { readonly kind: 'task'; readonly taskId: TaskState['taskId'] }
-  | { readonly kind: 'sentence'; readonly sentence: string };
+  | { readonly kind: 'value'; readonly value: object };
 
 type ExtensionMethod = (edge: Edge, call: Call, params: unknown) => Promise<ExtensionResult>;
 
@@ -21,6 +28,7 @@ const methods = new Map<string, ExtensionMethod>([
   ['cardmesh/answer', answer],
   ['cardmesh/verify', verify],
   ['cardmesh/why', why],
+  ['cardmesh/route', route],
   ['cardmesh/steer', steer],
 ]);
 
@@ -60,7 +68,24 @@ async function why(edge: Edge, { principal }: Call, params: unknown): Promise<Ex
       ? { slots: { taken: edge.slots.taken(policy.agentId), limit: policy.concurrency } }
       : {}),
   });
-  return { kind: 'sentence', sentence };
+  return { kind: 'value', value: { sentence } };
+}
+
+async function route(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
+  const { target, text, score } = parsedOrRefused(RouteParams, params, 'params');
+  if (edge.foretell === undefined) {
+    throw new ProtocolError(
+      'UNSUPPORTED_OPERATION',
+      `${edge.agentId} chooses nobody: ask the router, at the front's own address.`,
+    );
+  }
+  const wish = {
+    submitterId: principal.id,
+    target,
+    text,
+    ...(score === undefined ? {} : { score }),
+  };
+  return { kind: 'value', value: await edge.foretell(wish) };
 }
 
 async function steer(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {

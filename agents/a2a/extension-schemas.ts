@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DecisionId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
-import { Priority, Score } from '../../fabric/domain/task.ts';
+import { Priority, Score, Target } from '../../fabric/domain/task.ts';
 import { Text } from './request-schemas.ts';
 
 /** Parameters of `urn:cardmesh:ext:review:v1` and of steering; strict, unlike A2A's own. */
@@ -26,6 +26,13 @@ export const VerifyParams = z.strictObject({
 });
 
 export const WhyParams = z.strictObject({ taskId });
+
+/** Who would get this, and why; nothing is submitted. Only a router answers it. */
+export const RouteParams = z.strictObject({
+  target: Target,
+  text: Text.max(limits.inlineBytes),
+  score: Score.optional(),
+});
 
 const instant = z.iso
   .datetime({ offset: true })

@@ -1,6 +1,12 @@
 import type { z } from 'zod';
 import type { Scope } from '../../fabric/domain/principal.ts';
-import { AnswerParams, SteerParams, VerifyParams, WhyParams } from './extension-schemas.ts';
+import {
+  AnswerParams,
+  RouteParams,
+  SteerParams,
+  VerifyParams,
+  WhyParams,
+} from './extension-schemas.ts';
 import { LegacySendParams, LegacyTaskParams } from './legacy-schemas.ts';
 import {
   GetTaskParams,
@@ -53,6 +59,7 @@ const rows: Readonly<Record<string, MethodRow>> = {
   'cardmesh/answer': { speaks: 'ours', scope: 'tasks:answer', params: AnswerParams },
   'cardmesh/verify': { speaks: 'ours', scope: 'tasks:verify', params: VerifyParams },
   'cardmesh/why': { ...read, speaks: 'ours', params: WhyParams },
+  'cardmesh/route': { speaks: 'ours', scope: 'cards:read', params: RouteParams },
   'cardmesh/steer': { speaks: 'ours', scope: 'tasks:submit', params: SteerParams },
 };
 

@@ -50,7 +50,7 @@ export function rpcAnswerer(edge: Edge, faults: FaultReporter): RpcAnswerer {
   const extended = async (envelope: Envelope, call: Call): Promise<RpcOutcome> => {
     const { id, method, params } = envelope;
     const made = await extensionMethod(method)?.(edge, call, params ?? {});
-    if (made?.kind !== 'task') return one(id, { sentence: made?.sentence });
+    if (made?.kind !== 'task') return one(id, made?.value);
     const read = call.version === '1.0' ? 'GetTask' : 'tasks/get';
     const shown = await carried({ id, method: read, params: { id: made.taskId } }, call);
     const task = shown.kind === 'one' ? (shown.answer as { result?: unknown }).result : undefined;

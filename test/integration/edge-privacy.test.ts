@@ -38,7 +38,9 @@ describe('two people on one mesh', () => {
       (taskId: string) => ({ taskId, decisionId: 'd-0123456789abcdef', value: 'yes' }),
     ],
   ])('%s answers for the other one’s task as for an unknown id', async (method, params) => {
-    const own = taskOf(await rpc(url, 'SendMessage', { message: message('mine') }, { token: alice }));
+    const own = taskOf(
+      await rpc(url, 'SendMessage', { message: message('mine') }, { token: alice }),
+    );
     const foreign = await rpc(url, method, params(own.id), { token: bob });
     const unknown = await rpc(url, method, params(unknownId), { token: bob });
     expect(errorOf(foreign)).toMatchObject({ code: -32001, reason: 'NOT_FOUND' });
@@ -56,7 +58,9 @@ describe('two people on one mesh', () => {
   it('does not let one write into the other one’s context (H8)', async () => {
     const contextId = 'context-of-alice';
     const first = { message: message('mine', { contextId }) };
-    expect(taskOf(await rpc(url, 'SendMessage', first, { token: alice })).contextId).toBe(contextId);
+    expect(taskOf(await rpc(url, 'SendMessage', first, { token: alice })).contextId).toBe(
+      contextId,
+    );
     const reply = await rpc(
       url,
       'SendMessage',
@@ -69,7 +73,9 @@ describe('two people on one mesh', () => {
   });
 
   it('gives artifacts only to whoever may see the task', async () => {
-    const { id } = taskOf(await rpc(url, 'SendMessage', { message: message('x') }, { token: alice }));
+    const { id } = taskOf(
+      await rpc(url, 'SendMessage', { message: message('x') }, { token: alice }),
+    );
     const get = (token: string, task = id) =>
       fetch(`${url}artifacts/${task}/answer`, { headers: { Authorization: `Bearer ${token}` } });
     const own = await get(alice);
@@ -90,7 +96,9 @@ describe('two people on one mesh', () => {
       );
       return { kind: 'done', outcome: { summary: 'Three.', artifacts } };
     });
-    const task = taskOf(await rpc(url, 'SendMessage', { message: message('big') }, { token: alice }));
+    const task = taskOf(
+      await rpc(url, 'SendMessage', { message: message('big') }, { token: alice }),
+    );
     mesh.runs.set('adolf', shout);
     const lengths = task.artifacts?.map(({ parts: [part] }) => part?.text?.length);
     expect(lengths).toEqual([sizes[0], sizes[1], undefined]);

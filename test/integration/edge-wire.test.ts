@@ -162,7 +162,9 @@ describe('what is no request', () => {
     const params = { id: 'f'.repeat(32), tenant: 'somebody' };
     expect(errorOf(await rpc(url, 'GetTask', params, { token })).code).toBe(-32602);
     const empty = { message: message('no tenant'), tenant: '' };
-    expect(taskOf(await rpc(url, 'SendMessage', empty, { token })).status.state).toMatch(/COMPLETED/);
+    expect(taskOf(await rpc(url, 'SendMessage', empty, { token })).status.state).toMatch(
+      /COMPLETED/,
+    );
   });
 
   it('refuses content that no persona reads', async () => {
@@ -278,7 +280,14 @@ describe('any body at all', () => {
         async (body, version, isCut) => {
           const whole = JSON.stringify(body);
           const text = isCut ? whole.slice(0, Math.floor(whole.length / 2)) : whole;
-          const response = await post(text, { 'A2A-Version': version });
+          const headers = {
+            'Content-Type': 'application/json',
+            Authorization: `Bearer ${token}`,
+            'A2A-Version': version,
+          };
+          const response = await mesh
+            .serviceOf('adolf')
+            .request('/', { method: 'POST', headers, body: text });
           const answer = (await response.json()) as Record<string, unknown>;
           expect(response.status).toBeLessThan(500);
           expect(answer['jsonrpc']).toBe('2.0');

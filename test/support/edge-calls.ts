@@ -4,7 +4,9 @@ import { submitExtensionUri } from '../../agents/a2a/submit-extension.ts';
 const Status = z.looseObject({
   state: z.string(),
   timestamp: z.string().optional(),
-  message: z.looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) }).optional(),
+  message: z
+    .looseObject({ parts: z.array(z.looseObject({ text: z.string().optional() })) })
+    .optional(),
 });
 const Artifact = z.looseObject({
   artifactId: z.string(),
@@ -81,11 +83,13 @@ export function taskOf(reply: RpcReply): WireTask {
   return WireTask.parse(result.task ?? reply.result);
 }
 
-/** Code, reason and domain of an error. */
+const Info = z.looseObject({ reason: z.string().optional(), domain: z.string().optional() });
+
+/** Code, reason and domain of an error; its data is a list in 1.0 and one object in 0.3. */
 export function errorOf({ error }: RpcReply): { code: number; reason: string; domain: string } {
-  const data = z.array(z.looseObject({ reason: z.string().optional(), domain: z.string().optional() }));
-  const [info] = data.parse(error?.data);
-  return { code: error!.code, reason: info?.reason ?? '', domain: info?.domain ?? '' };
+  const { data } = error ?? {};
+  const info = Info.parse((Array.isArray(data) ? data[0] : data) ?? {});
+  return { code: error?.code ?? 0, reason: info.reason ?? '', domain: info.domain ?? '' };
 }
 
 export interface StreamEvent {
@@ -95,7 +99,10 @@ export interface StreamEvent {
     readonly statusUpdate?: { readonly status: { readonly state: string } };
     readonly artifactUpdate?: {
       readonly append?: boolean;
-      readonly artifact: { readonly artifactId: string; readonly parts: { readonly text?: string }[] };
+      readonly artifact: {
+        readonly artifactId: string;
+        readonly parts: { readonly text?: string }[];
+      };
     };
   };
 }

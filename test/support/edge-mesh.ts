@@ -1,4 +1,5 @@
 import { serve } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { exportJWK, generateKeyPair } from 'jose';
 import { join } from 'node:path';
 import { createTaskActors, type TaskActors } from '../../agents/a2a/task-actors.ts';
@@ -42,6 +43,8 @@ export interface EdgeMesh {
   readonly away: Map<string, Availability>;
   /** The persona's address, with a slash at the end. */
   urlOf(agentId: string): string;
+  /** The persona's service, for requests that need no network. */
+  serviceOf(agentId: string): Hono;
   /** An API token of a person. */
   tokenOf(person: string, scopes?: readonly Scope[]): Promise<string>;
   signed(agentId: string, audience: string, change?: Partial<CallSigning>): Promise<string>;
@@ -120,11 +123,13 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   const availability = { at: (id: string) => away.get(id) ?? { a: 1 as const, reasons: [] } };
   const authenticate = createAuthenticate({ registry, tokens, board, meshSecret, clock });
   const urls = new Map<string, string>();
+  const services = new Map<string, Hono>();
   const workers: Worker[] = [];
   const closers: (() => void)[] = [];
   const mesh: EdgeMesh = {
     ...{ home, registry, board, queue, actors, slots, tokens, log, runs, away },
     urlOf: (agentId) => urls.get(agentId) ?? '',
+    serviceOf: (agentId) => services.get(agentId)!,
     async tokenOf(person, granted = scopes.filter((scope) => scope !== 'tasks:read-all')) {
       const wish = { principalId: person, role: 'human' as const, label: 'test' };
       return (await tokens.createToken({ ...wish, scopes: [...granted] })).token;
@@ -160,6 +165,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
         ? { route: (state: TaskState) => options.route!(mesh, state) }
         : {}),
     });
+    services.set(agentId, app);
     return new Promise<() => void>((resolve) => {
       const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, (address) => {
         urls.set(agentId, `http://127.0.0.1:${address.port}/`);
