@@ -118,7 +118,7 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
   const { availability } = runs;
   const actors = createTaskActors({ queue, journal, incarnation, stopping: signal });
   const shared = { registry, queue, actors, availability, slots: createSlots(), incarnation };
-  const routing = { route: runs.route, classify: runs.classify };
+  const { route, classify, foretell } = runs;
   const personas: Personas = openPersonas({
     ...shared,
     serves: options.serves ?? (() => true),
@@ -127,7 +127,9 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
       createPersonaService({
         ...{ ...shared, agentId, personas, authenticate, stopping: signal },
         publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
-        ...(queue.directory.agent(agentId)?.runtime === 'router' ? routing : {}),
+        ...(queue.directory.agent(agentId)?.runtime === 'router'
+          ? { route, classify, foretell }
+          : {}),
       }),
   });
   const metrics = queueMetrics(board, clock);

@@ -18,7 +18,7 @@ import type { RunTask } from '../fabric/ports/run-task.ts';
 import type { Selection } from '../fabric/domain/task.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { heuristicClassifier } from '../router/classifier/heuristic-classifier.ts';
-import { targetResolver, type TargetResolver } from '../router/resolve-target.ts';
+import { targetResolver } from '../router/resolve-target.ts';
 import type { Environment } from './config.ts';
 import type { HomePaths } from './home.ts';
 import type { ModelPlane } from './model-plane.ts';
@@ -37,7 +37,8 @@ export interface PersonaRunsOptions {
 export interface PersonaRuns {
   /** The router's a(t), and 0 for runtimes that this build does not serve. */
   readonly availability: AvailabilityProbe;
-  readonly resolver: TargetResolver;
+  /** Who would get a task; nothing is written. */
+  readonly foretell: (wish: RouteWish) => Promise<RouteForecast>;
   /** Chooses an agent for a task without one. */
   readonly route: RouteTask;
   /** The tier that a text deserves. */
@@ -68,7 +69,7 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
   const deps = await runtimeDeps(options, routerId);
   return {
     availability,
-    resolver,
+    foretell: routeDryRun(resolver),
     route: routeNewTask(routing),
     async classify(text, contextRefs) {
       const { tier, source, reasons } = await classifier.classify({ text, contextRefs });

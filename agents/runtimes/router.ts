@@ -61,7 +61,8 @@ function questionFor(state: TaskState): Parameters<TargetResolver['resolve']>[0]
   };
 }
 
-function toRouterTarget(target: TaskTarget): Target {
+/** A submit's target as the router reads it. */
+export function toRouterTarget(target: TaskTarget): Target {
   if (target.kind !== 'constraints') return Target.parse(target);
   const { skill, vision, minContextTokens, ...same } = target.need;
   const need = {
