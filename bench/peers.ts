@@ -48,8 +48,12 @@ interface GraphileModule {
   run(options: object): Promise<GraphileRunner>;
   readonly Logger: new (factory: () => () => void) => object;
 }
-interface PgPool {
+interface Failing {
   on(event: 'error', listener: (error: Error) => void): void;
+}
+interface PgPool extends Failing {
+  on(event: 'error', listener: (error: Error) => void): void;
+  on(event: 'connect', listener: (client: Failing) => void): void;
   end(): Promise<void>;
 }
 interface PgModule {
@@ -134,6 +138,7 @@ async function graphile(postgres: Postgres) {
   } = (await import(pg)) as PgModule;
   const pgPool = new Pool({ ...postgres, max: connections });
   pgPool.on('error', console.error);
+  pgPool.on('connect', (client) => client.on('error', console.error));
   let runner: GraphileRunner | undefined;
   const waiting = new Map<number, () => void>();
   let last = 0;
