@@ -4,6 +4,11 @@ import type { PrivateJwk } from '../agents/auth/sign.ts';
 import { meshCaller } from '../agents/calls/mesh-caller.ts';
 import { subprocessRunner } from '../agents/executors/subprocess.ts';
 import {
+  routeDryRun,
+  type RouteForecast,
+  type RouteWish,
+} from '../agents/runtimes/route-dry-run.ts';
+import {
   routeNewTask,
   startRouting,
   type RouteTask,
