@@ -53,7 +53,7 @@ type ServedTool = keyof typeof served;
 const isServed = (name: string): name is ServedTool => Object.hasOwn(served, name);
 
 /** What a model is offered: of the tools this build serves, those its Card lists and can use. */
-export function offeredTools(card: Card): readonly ToolOffer[] {
+function offeredTools(card: Card): readonly ToolOffer[] {
   return card.tools
     .filter(isServed)
     .filter((name) => name === 'ask' || card.mayCall.length > 0)

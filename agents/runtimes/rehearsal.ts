@@ -13,7 +13,7 @@ export interface RehearsalDeps {
 type Line = NonNullable<Card['rehearsal']>['script'][number];
 
 /** Stands before everything a scripted agent says, so that nobody takes it for a model's word. */
-export const rehearsalMark = '[rehearsal]';
+const rehearsalMark = '[rehearsal]';
 
 /**
  * Plays a flow from the Card's script, without a model (`DESIGN.md` 9, offline): the first line whose

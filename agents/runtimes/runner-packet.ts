@@ -5,7 +5,7 @@ import { parseStrictJson } from './strict-json.ts';
 import { wishOf } from './task-text.ts';
 
 /** What a runner may say about its run (`reference/shapes.md`, runner packet). */
-export const runnerStatuses = [
+const runnerStatuses = [
   'completed',
   'scheduled',
   'waiting_event',
