@@ -20,6 +20,11 @@ export interface Environment {
   readonly all: Readonly<Record<string, string | undefined>>;
 }
 
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** `MESH_LOG_LEVEL`, where it is one of the levels. */
+export const logLevelOf = ({ logLevel }: Environment) => levels.find((level) => level === logLevel);
+
 export function loadEnvironment(): Environment {
   const all = process.env;
   return Object.freeze({

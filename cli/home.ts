@@ -42,3 +42,8 @@ export function homePaths(home: string | undefined): HomePaths {
 }
 
 export const hasHome = (paths: HomePaths): boolean => existsSync(paths.config);
+
+/** From here on this process makes files for its owner only: databases, locks, runs. */
+export function keepPrivate(): void {
+  process.umask(0o077);
+}

@@ -5,9 +5,8 @@ import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
-import { composeMesh } from './compose.ts';
-import { loadConfig, loadEnvironment, type Environment } from './config.ts';
-import { hasHome, homePaths, type HomePaths } from './home.ts';
+import { loadConfig, loadEnvironment, logLevelOf, type Environment } from './config.ts';
+import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
 import type { MeshConnection, MeshOptions } from './mesh-connection.ts';
 
 /**
@@ -78,6 +77,9 @@ async function openHere(
   release: () => void,
 ): Promise<MeshConnection> {
   try {
+    // Only here: a command that has a front to talk to must not pay for building one.
+    const { composeMesh } = await import('./compose.ts');
+    keepPrivate();
     const config = await loadConfig(paths.home, environment);
     const url = `http://${config.front.host}:${config.front.port}`;
     const call: typeof fetch = (input, init) =>
@@ -88,7 +90,8 @@ async function openHere(
       environment,
       clock: systemClock,
       random: systemRandom,
-      log: pinoLog({ level: 'error' }),
+      // What goes wrong is the command's own error line.
+      log: pinoLog({ level: logLevelOf(environment) ?? 'silent' }),
       publicUrl: () => config.front.publicUrl ?? url,
       fetch: call,
     });

@@ -8,8 +8,14 @@ import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
 import { composeMesh, type Mesh } from './compose.ts';
-import { loadConfig, loadEnvironment, type Environment, type MeshConfig } from './config.ts';
-import { hasHome, homePaths, type HomePaths } from './home.ts';
+import {
+  loadConfig,
+  loadEnvironment,
+  logLevelOf,
+  type Environment,
+  type MeshConfig,
+} from './config.ts';
+import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
 
@@ -42,6 +48,7 @@ const say = (options: DaemonOptions, text: string): void => {
 };
 
 async function groundOf(options: DaemonOptions): Promise<Ground> {
+  keepPrivate();
   const environment = loadEnvironment();
   const paths = homePaths(options.home ?? environment.home);
   if (!hasHome(paths)) {
@@ -49,12 +56,9 @@ async function groundOf(options: DaemonOptions): Promise<Ground> {
     await initHome({ dir: paths.home, human: 'operator', environment: environment.all });
   }
   const config = await loadConfig(paths.home, environment);
-  const level = options.logLevel ?? levelOf(environment.logLevel) ?? 'warn';
+  const level = options.logLevel ?? logLevelOf(environment) ?? 'warn';
   return { environment, paths, config, log: pinoLog({ level }) };
 }
-
-const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-const levelOf = (text: string | undefined) => levels.find((level) => level === text);
 
 /**
  * `mesh up`: personas, workers, keeper and front in one process, until `signal`. A home is made on
