@@ -51,13 +51,16 @@ const request = (value: string, change: object = {}): SendMessageRequest => ({
   },
 });
 
+/** Its options are a class that the SDK does not give out. */
+const jsonRpc = (options: { readonly fetchImpl: typeof fetch }) =>
+  Reflect.construct(JsonRpcTransportFactory, [options]) as JsonRpcTransportFactory;
+
 describe('the client of SDK 1.3.0', () => {
   let client: Client;
   beforeAll(async () => {
     const fetchImpl = authorized;
-    const transport: ConstructorParameters<typeof JsonRpcTransportFactory>[0] = { fetchImpl };
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [new JsonRpcTransportFactory(transport)],
+      transports: [jsonRpc({ fetchImpl })],
       cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
     });
     client = await new ClientFactory(options).createFromUrl(mesh.urlOf('adolf'));

@@ -99,7 +99,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   home.commit();
   const registry = await openCardRegistry({
     ...{ home: home.dir, stateDir: home.stateDir, branch: 'main', environment: gitEnvironment },
-    ...{ defaultHuman: () => 'operator', clock: systemClock, log, pollMs: 50 },
+    ...{ defaultHuman: () => 'operator', clock: systemClock, log },
   });
   const board = await openEmbeddedBoard({ path: join(home.stateDir, 'board.db'), clock, log });
   const artifacts = fileArtifacts({ folder: join(home.stateDir, 'artifacts') });
