@@ -1,38 +1,76 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { mayAnswer, mayVerify } from '../../fabric/domain/access.ts';
+import { MeshError, meshErrorCodes } from '../../fabric/domain/errors.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
+import type { MeshConnection } from '../mesh-connection.ts';
 import { ownPrincipal } from '../own-principal.ts';
 import type { Run } from '../program.ts';
+import type { Result, Session } from '../session.ts';
 import { inboxPage } from '../text/inbox-page.ts';
 
 const examples = `
 Examples:
   mesh inbox
+  mesh inbox --web                            a link to the page, good once, for 10 minutes
   mesh inbox --json | jq '.questions[] | {taskId, question}'
 `;
 
 const mostTasks = 500;
 
 export function define(command: Command, run: Run): void {
-  command.addHelpText('after', examples).action(() =>
-    run(async (session) => {
-      const mesh = await session.connect();
-      const me = ownPrincipal(mesh);
-      const { states } = await mesh.board.find({
-        principal: me.id,
-        phases: ['input-required', 'needs-review', 'done', 'approved'],
-        limit: mostTasks,
-      });
-      const questions = urgentFirst(states.filter((state) => mayAnswer(state, me)));
-      const results = states.filter(
-        (state) => state.task.verification !== 'none' && mayVerify(state, me),
-      );
-      return {
-        data: { principal: me.id, questions, results },
-        text: inboxPage(questions, results, session.clock.nowMs(), session.terminal.paint),
-      };
-    }),
+  command
+    .option('--web', 'print a link that opens the page in a browser')
+    .addHelpText('after', examples)
+    .action(({ web }: { readonly web?: true }) =>
+      run(async (session) => {
+        const mesh = await session.connect();
+        return web ? webLink(session, mesh) : listing(session, mesh);
+      }),
+    );
+}
+
+async function listing(session: Session, mesh: MeshConnection): Promise<Result> {
+  const me = ownPrincipal(mesh);
+  const { states } = await mesh.board.find({
+    principal: me.id,
+    phases: ['input-required', 'needs-review', 'done', 'approved'],
+    limit: mostTasks,
+  });
+  const questions = urgentFirst(states.filter((state) => mayAnswer(state, me)));
+  const results = states.filter(
+    (state) => state.task.verification !== 'none' && mayVerify(state, me),
   );
+  return {
+    data: { principal: me.id, questions, results },
+    text: inboxPage(questions, results, session.clock.nowMs(), session.terminal.paint),
+  };
+}
+
+const Link = z.object({ url: z.url(), expiresAtMs: z.number() });
+
+/** The front makes it and forgets it with its process, so there must be one that goes on running. */
+async function webLink(session: Session, mesh: MeshConnection): Promise<Result> {
+  if (mesh.inProcess) {
+    throw new MeshError('FABRIC_DOWN', 'The page needs a running mesh. Start one with: mesh up');
+  }
+  const answer = await mesh.fetch(`${mesh.url}/inbox/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${mesh.token}` },
+    signal: session.signal,
+  });
+  if (!answer.ok) throw await refusedLink(answer);
+  const link = Link.parse(await answer.json());
+  session.note('The link opens the inbox once, within 10 minutes.');
+  return { data: link, text: link.url };
+}
+
+const Problem = z.looseObject({ code: z.enum(meshErrorCodes), detail: z.string() });
+
+async function refusedLink(answer: Response): Promise<MeshError> {
+  const problem = Problem.safeParse(await answer.json().catch(() => undefined)).data;
+  const code = problem?.code ?? 'FABRIC_DOWN';
+  return new MeshError(code, problem?.detail ?? `The front gave no link (HTTP ${answer.status}).`);
 }
 
 /** Urgent questions first, then who has waited longest. */

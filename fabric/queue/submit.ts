@@ -185,13 +185,19 @@ function definitionOf(
     ...(request.deadlineAtMs === undefined ? {} : { deadlineAtMs: request.deadlineAtMs }),
     ...(request.notBeforeAtMs === undefined ? {} : { notBeforeAtMs: request.notBeforeAtMs }),
     effects: widerEffects(policy.effects, request.effects ?? 'none'),
-    verification: request.verification ?? 'none',
+    verification: verificationOf(request, policy),
     tainted,
     admitted: isAdmitted(policy, request.principal, tainted),
     mode: request.mode,
     responsible: responsibleFor(deps, policy),
     provenance,
   };
+}
+
+/** What people ask themselves: only its producer could verify the answer, and may not. */
+function verificationOf({ principal, verification = 'none' }: SubmitRequest, policy: AgentPolicy) {
+  const asksThemselves = policy.trust === 'human' && principal.id === policy.agentId;
+  return asksThemselves ? 'none' : verification;
 }
 
 function responsibleFor(deps: QueueDeps, policy: AgentPolicy): TaskDefinition['responsible'] {

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -53,6 +54,7 @@ async function packagedBrowser(folder) {
     );
   }
   await installOnce(folder, packaged.sha512, 'installing Chromium (70 MB)', () => unpack(folder));
+  writeFileSync(join(folder, 'fonts/fonts.conf'), fontsConf(folder));
   const path = join(folder, 'chromium');
   const env = {
     LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
@@ -65,6 +67,16 @@ async function packagedBrowser(folder) {
     );
   return { path, version, env };
 }
+
+/** The packed one names folders of another machine; a browser without any font ends at its first word. */
+const fontsConf = (folder) => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>/usr/share/fonts</dir>
+  <dir>${join(folder, 'fonts/fonts')}</dir>
+  <cachedir>${join(folder, 'fonts/cache')}</cachedir>
+</fontconfig>
+`;
 
 async function unpack(folder) {
   const logFile = join(folder, 'install.log');
