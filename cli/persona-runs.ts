@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { issueRunToken } from '../agents/auth/run-token.ts';
 import type { PrivateJwk } from '../agents/auth/sign.ts';
 import { meshCaller } from '../agents/calls/mesh-caller.ts';
@@ -85,7 +85,18 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
       };
     },
     runTaskFor: (card) => runtimeFor(card, deps),
-    startRouting: () => startRouting(routing),
+    startRouting() {
+      const loop = startRouting(routing);
+      // A Card that came or changed may be the one that a waiting task needs.
+      const unfollow = registry.onChange(loop.wake);
+      return {
+        wake: loop.wake,
+        stop: () => {
+          unfollow();
+          return loop.stop();
+        },
+      };
+    },
   };
 }
 
@@ -113,10 +124,6 @@ async function runtimeDeps(
   });
   const { ledger, health, availability, gatewayOf } = models;
   const files = join(paths.home, 'files');
-  const basic = ['PATH', 'LANG'].flatMap((name) => {
-    const value = environment.all[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
   return {
     ...{ clock, random, log, board, artifacts, ledger, health, calls, gatewayOf, routerId },
     persona: (agentId) => registry.current().persona(agentId),
@@ -127,11 +134,20 @@ async function runtimeDeps(
     runSubprocess: subprocessRunner({ clock }),
     runsFolder: join(paths.state, 'runs'),
     grants: {
-      basicEnvironment: Object.fromEntries(basic),
+      basicEnvironment: basicEnvironment(environment),
       variable: (name) => environment.all[name],
       meshUrl: publicUrl,
       issueRunToken: (run) => issueRunToken({ meshSecret, ...run }),
     },
+  };
+}
+
+/** PATH with this Node first, so that a Card's `node` is the one the mesh runs on, and LANG. */
+function basicEnvironment({ all }: Environment): Readonly<Record<string, string>> {
+  const { PATH = '', LANG } = all;
+  return {
+    PATH: [dirname(process.execPath), PATH].join(delimiter),
+    ...(LANG === undefined ? {} : { LANG }),
   };
 }
 

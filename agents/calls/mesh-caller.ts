@@ -115,7 +115,8 @@ function sendParams({ text, messageId, wait, contextId, submit }: Sending) {
       role: 'ROLE_USER',
       parts: [{ text }],
       ...(contextId !== undefined && { contextId }),
-      metadata: { [extensionUris.submit]: submit ?? {} },
+      // What comes of a child is judged with its parent's result; a run's credential verifies nothing.
+      metadata: { [extensionUris.submit]: { verification: 'none', ...submit } },
     },
     configuration: { returnImmediately: !wait },
   };

@@ -156,8 +156,8 @@ function nobodyQuestion(state: TaskState, why: string): Question {
 
 export interface Routing {
   /** Decide again now: a(t) or the Cards may have changed. */
-  wake(): void;
-  stop(): Promise<void>;
+  readonly wake: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 const pageSize = 500;

@@ -72,8 +72,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
       await drainOnce().catch((error: unknown) => {
         reportDown(deps, agentId, error);
       });
-      // Jitter: many workers of one host must not poll in step.
-      await deps.clock.sleep(pollMs * (0.75 + deps.random.fraction() / 2), idle);
+      await deps.clock.sleep(untilNextLook(deps, options, pollMs), idle);
     }
   })();
 
@@ -87,6 +86,23 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
     },
   };
 }
+
+/**
+ * How long to wait without a hint: a poll with jitter, since many workers of one host must not look in
+ * step; or until the agent is said to be available again, if that comes first (resume within 5 s).
+ */
+function untilNextLook(
+  { clock, random }: QueueDeps,
+  { availability, agentId }: WorkerOptions,
+  pollMs: number,
+): number {
+  const nextPollMs = pollMs * (0.75 + random.fraction() / 2);
+  const { a, untilMs } = availability.at(agentId);
+  if (a === 1 || untilMs === undefined) return nextPollMs;
+  return Math.min(nextPollMs, Math.max(untilMs - clock.nowMs(), shortestWaitMs));
+}
+
+const shortestWaitMs = 50;
 
 /** Claims the best candidate and runs it; undefined when there is no slot or nothing to take. */
 async function takeNext(

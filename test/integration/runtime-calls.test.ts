@@ -75,7 +75,7 @@ describe('calls between agents', () => {
     expect(answer).toMatchObject({ ok: true, task: { phase: 'done', result: 'HELP' } });
     const { task } = answer.ok ? await stateOf(answer.task.taskId) : { task: undefined };
     expect(task?.provenance).toMatchObject({ submitter: 'adolf', submitterRole: 'agent' });
-    expect(task?.verification).toBe('submitter');
+    expect(task?.verification).toBe('none');
   });
 
   it('name one task however often the answer is lost', async () => {
