@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { InboxItem } from '../../fabric/queue/inbox.ts';
+import { Act } from './inbox-forms.tsx';
 
 interface Viewer {
   readonly name: string;
@@ -8,25 +9,39 @@ interface Viewer {
   readonly nowMs: number;
 }
 
-const Page = ({ title, name, children }: { title: string; name?: string; children: Child }) => (
+interface PageProps {
+  readonly title: string;
+  /** What the keys do here; absent: a page without a session. */
+  readonly keys?: Child;
+  readonly children: Child;
+}
+
+const Page = ({ title, keys, children }: PageProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <title>{title}</title>
       <link rel="stylesheet" href="/inbox/inbox.css" />
-      {name === undefined ? null : <script src="/inbox/inbox.js" defer></script>}
+      {keys === undefined ? null : <script src="/inbox/inbox.js" defer></script>}
     </head>
     <body>
       {children}
-      {name === undefined ? null : (
-        <footer class="soft">
-          <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> open · <kbd>u</kbd> back to
-          the inbox
-        </footer>
-      )}
+      {keys === undefined ? null : <footer class="soft">{keys}</footer>}
     </body>
   </html>
+);
+
+const ListKeys = () => (
+  <>
+    <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> open · <kbd>Tab</kbd> to its answers
+  </>
+);
+
+const TaskKeys = () => (
+  <>
+    <kbd>Tab</kbd> to the answers · <kbd>u</kbd> back to the inbox
+  </>
 );
 
 /** The link's landing page: a press of a button uses it up, so that a link preview does not. */
@@ -60,9 +75,12 @@ export const NoticePage = ({ title, text }: { title: string; text: string }) => 
 );
 
 export const InboxPage = ({ items, viewer }: { items: readonly InboxItem[]; viewer: Viewer }) => (
-  <Page title={items.length > 0 ? `(${items.length}) Inbox` : 'Inbox'} name={viewer.name}>
+  <Page title={items.length > 0 ? `(${items.length}) Inbox` : 'Inbox'} keys={<ListKeys />}>
     <header>
       <h1>Waiting for {viewer.name}</h1>
+      <span class="count" id="count" role="status">
+        {openWords(items.length)}
+      </span>
       <Logout csrf={viewer.csrf} />
     </header>
     <main>
@@ -78,19 +96,17 @@ const Logout = ({ csrf }: { csrf: string }) => (
   </form>
 );
 
+const openWords = (count: number): string => (count === 0 ? '' : `${count} open`);
+
 /** The part that live updates replace. */
-export const ItemList = ({ items, viewer }: { items: readonly InboxItem[]; viewer: Viewer }) =>
-  items.length === 0 ? (
-    <ol class="items" id="items" aria-live="polite">
-      <p class="empty">Nothing waits for you.</p>
-    </ol>
-  ) : (
-    <ol class="items" id="items" aria-live="polite">
-      {items.map((item) => (
-        <Item item={item} viewer={viewer} />
-      ))}
-    </ol>
-  );
+export const ItemList = ({ items, viewer }: { items: readonly InboxItem[]; viewer: Viewer }) => (
+  <ol class="items" id="items" data-count={items.length}>
+    {items.length === 0 ? <li class="empty">Nothing waits for you.</li> : null}
+    {items.map((item) => (
+      <Item item={item} viewer={viewer} />
+    ))}
+  </ol>
+);
 
 const kindWords: Readonly<Record<InboxItem['kind'], string>> = {
   question: 'Question',
@@ -121,92 +137,6 @@ const Ago = ({ ms }: { ms: number }) => {
   return <time>{hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`}</time>;
 };
 
-/** What the person can do with it, and the words of the question they would answer. */
-const Act = ({
-  kind,
-  state,
-  csrf,
-}: {
-  kind: InboxItem['kind'];
-  state: TaskState;
-  csrf: string;
-}) => {
-  if (kind === 'question') return <AnswerForm state={state} csrf={csrf} />;
-  if (kind === 'verify') return <VerifyForm state={state} csrf={csrf} />;
-  return (
-    <>
-      <pre>{state.task.provenance.submitter} submitted it and may not start it alone.</pre>
-      <form method="post" action={`/inbox/tasks/${state.taskId}/admit`}>
-        <input type="hidden" name="csrf" value={csrf} />
-        <button class="go" name="do" value="admit">
-          Let it in
-        </button>
-        <button class="stop" name="do" value="cancel">
-          Cancel it
-        </button>
-      </form>
-    </>
-  );
-};
-
-const stops = new Set(['reject', 'cancel', 'canceled', 'dead-letter', 'no']);
-
-const AnswerForm = ({ state, csrf }: { state: TaskState; csrf: string }) => {
-  const { question } = state;
-  if (question === undefined) return null;
-  const free = question.options.length === 0;
-  return (
-    <>
-      <pre>{question.text}</pre>
-      <form method="post" action={`/inbox/tasks/${state.taskId}/answer`}>
-        <input type="hidden" name="csrf" value={csrf} />
-        <input type="hidden" name="decisionId" value={question.decisionId} />
-        {free ? (
-          <label>
-            Your answer
-            <textarea name="value" rows={3} required maxlength={4000}></textarea>
-          </label>
-        ) : (
-          <label>
-            A note (optional)
-            <input type="text" name="note" maxlength={4000} />
-          </label>
-        )}
-        {free ? (
-          <button class="go" type="submit">
-            Send the answer
-          </button>
-        ) : (
-          question.options.map((option) => (
-            <button name="value" value={option} class={stops.has(option) ? 'stop' : 'go'}>
-              {option}
-            </button>
-          ))
-        )}
-      </form>
-    </>
-  );
-};
-
-const VerifyForm = ({ state, csrf }: { state: TaskState; csrf: string }) => (
-  <>
-    <pre>{state.outcome?.summary}</pre>
-    <form method="post" action={`/inbox/tasks/${state.taskId}/verify`}>
-      <input type="hidden" name="csrf" value={csrf} />
-      <label>
-        A note (needed to refuse)
-        <input type="text" name="note" maxlength={4000} />
-      </label>
-      <button class="go" name="verdict" value="verified">
-        Verify and close
-      </button>
-      <button class="stop" name="verdict" value="refused">
-        Refuse
-      </button>
-    </form>
-  </>
-);
-
 export interface TaskPageFacts {
   readonly state: TaskState;
   readonly kind: InboxItem['kind'] | undefined;
@@ -219,16 +149,17 @@ export interface TaskPageFacts {
 
 /** One task, in the order a person asks: what is asked of me, what was asked for, what came of it. */
 export const TaskPage = ({ state, kind, waits, artifacts, family, viewer }: TaskPageFacts) => (
-  <Page title={state.task.intent.title} name={viewer.name}>
+  <Page title={state.task.intent.title} keys={<TaskKeys />}>
     <header>
       <h1>{state.task.intent.title}</h1>
       <a href="/inbox">Inbox</a>
     </header>
     <main>
-      <p class="soft">{waits}</p>
-      {kind === undefined ? null : (
-        <section aria-label="What is asked of you">
-          <Act kind={kind} state={state} csrf={viewer.csrf} />
+      {kind === undefined ? (
+        <p class="soft">{waits}</p>
+      ) : (
+        <section class="asked" aria-label="What is asked of you">
+          <Act kind={kind} state={state} csrf={viewer.csrf} resultBelow={artifacts.length > 0} />
         </section>
       )}
       <section>
@@ -241,7 +172,7 @@ export const TaskPage = ({ state, kind, waits, artifacts, family, viewer }: Task
           <h2>Result</h2>
           {artifacts.map(({ name, text }) => (
             <>
-              <p class="soft">{name}</p>
+              {artifacts.length > 1 ? <p class="soft">{name}</p> : null}
               <pre>{text}</pre>
             </>
           ))}

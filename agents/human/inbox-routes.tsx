@@ -105,7 +105,7 @@ function problemPage(
   );
 }
 
-function loginRoutes(app: Hono, { sessions, secure, personOf }: InboxRouteDeps): void {
+function loginRoutes(app: Hono, { queue, sessions, secure, personOf }: InboxRouteDeps): void {
   app.get('/inbox.css', (c) =>
     c.body(inboxCss, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
   );
@@ -116,7 +116,8 @@ function loginRoutes(app: Hono, { sessions, secure, personOf }: InboxRouteDeps):
     const key = c.req.query('key') ?? '';
     const person = sessions.peek(key);
     if (person === undefined || personOf(person) === undefined) return usedUp(c);
-    return c.html(<LoginPage name={person} linkKey={key} />);
+    const name = queue.directory.agent(person)?.name ?? person;
+    return c.html(<LoginPage name={name} linkKey={key} />);
   });
   app.post('/login', bodyLimit({ maxSize: 4_096 }), async (c) => {
     const form = await c.req.parseBody();

@@ -196,7 +196,7 @@ function definitionOf(
 
 /** What people ask themselves: only its producer could verify the answer, and may not. */
 function verificationOf({ principal, verification = 'none' }: SubmitRequest, policy: AgentPolicy) {
-  const asksThemselves = policy.trust === 'human' && principal.id === policy.agentId;
+  const asksThemselves = policy.trust === 'human' && (principal.id as string) === policy.agentId;
   return asksThemselves ? 'none' : verification;
 }
 
