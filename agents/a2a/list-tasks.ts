@@ -25,8 +25,8 @@ export const phasesShownAs: Readonly<Record<A2aState, readonly Phase[]>> = {
     ...(['verified', 'archived'] as const),
   ],
   FAILED: ['refused', 'dead-letter', 'archived'],
-  CANCELED: ['canceled', 'split', 'archived'],
-  REJECTED: ['rejected', 'archived'],
+  CANCELED: ['canceled', 'archived'],
+  REJECTED: ['rejected', 'split', 'archived'],
 };
 
 const statesOnWire = new Map<WireState, A2aState | 'none'>([
