@@ -56,13 +56,14 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     if (wasAsleep()) return;
     try {
       await board.beat(held.uid, held.fence);
+      // A pause may have fallen between a question and its answer, here and below.
+      if (wasAsleep()) return;
       look((await board.read(held.uid))?.state);
       lastAnswerMs = clock.monotonicMs();
     } catch (error) {
       log.debug('lease.no-answer', { taskId: held.uid, reason: reasonOf(error) });
       if (clock.monotonicMs() - lastAnswerMs >= unreachableMs) lose('unreachable');
     }
-    // A pause may have fallen between the question and its answer.
     wasAsleep();
   };
   void (async () => {

@@ -159,6 +159,12 @@ describe('a run that acts outside', () => {
     expect(afterKinds(external(), 'cancelRequested', 'expired').phase).toBe('needs-review');
   });
 
+  it('runs again when a person says so, also after a cancel', () => {
+    const stopped = afterKinds(external(), 'cancelRequested', 'canceled');
+    const again = after(stopped, rightEvent(stopped, 'answered', { value: 'ready' }));
+    expect(again).toMatchObject({ phase: 'ready', cancelRequested: false });
+  });
+
   it('is as before where nothing was started', () => {
     expect(afterKinds(taskIn('claimed', { effects: 'external' }), 'expired').phase).toBe('ready');
   });

@@ -145,8 +145,8 @@ function afterReconcile(before: TaskState, event: EventOf<'answered'>): Partial<
     case 'canceled':
       return { phase: 'canceled' };
     default:
-      // "Run it again" is a person's decision: the attempts start anew.
-      return { phase: 'ready', attempts: 0 };
+      // "Run it again" is a person's decision: the attempts start anew, an earlier cancel is taken back.
+      return { phase: 'ready', attempts: 0, cancelRequested: false };
   }
 }
 
