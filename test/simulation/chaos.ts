@@ -71,7 +71,7 @@ function strikeAt(options: ChaosOptions, victim: SimulatedProcess, rebear: () =>
   } else if (!victim.isStopped()) {
     if (isBusy) windows.hit('clock-step');
     // Forward only: a clock that is set back while its host sleeps hides the sleep from everybody.
-    victim.stepWallClock(7_200_000 * random.fraction());
+    victim.stepWallClock(600_000 * random.fraction());
   }
 }
 

@@ -1,10 +1,9 @@
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
-import { limits } from '../../fabric/domain/limits.ts';
 import type { Log } from '../../fabric/ports/log.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import { checkHistory, type Breach } from '../support/history-checker.ts';
-import { memoryBoard } from '../support/memory-board.ts';
+import { memoryBoard, type BoardMethod, type Fate } from '../support/memory-board.ts';
 import { memoryStore, type MemoryStore, type StoreListener } from '../support/memory-store.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { simulatedCards } from './cards.ts';
@@ -29,6 +28,8 @@ export interface EpisodeOptions {
   readonly seed: number;
   readonly tasks: number;
   readonly breaks?: RuleBreaks;
+  /** Ends soon after the storm, whatever is still under way. */
+  readonly isCutShort?: boolean;
 }
 
 export interface EpisodeResult {
@@ -40,8 +41,9 @@ export interface EpisodeResult {
 
 /** Faults go on for this long; then everything that may run has to get done. */
 const stormMs = 6 * 60_000;
-/** After that: three runs up to their time-out, their leases, and what people take to answer. */
-const recoveryMs = 40 * 60_000;
+/** After that: three runs up to their time-out, their leases, what people take, and the worst wall clock. */
+const recoveryMs = 120 * 60_000;
+const shortRecoveryMs = 60_000;
 
 /**
  * One mesh from its first submit to its last verdict, in virtual time and by one seed: three processes
@@ -52,6 +54,7 @@ export async function runEpisode({
   seed,
   tasks,
   breaks = {},
+  isCutShort = false,
 }: EpisodeOptions): Promise<EpisodeResult> {
   const random = seededRandom(seed);
   const fork = () => seededRandom(Math.floor(random.fraction() * 2 ** 32));
@@ -79,7 +82,13 @@ export async function runEpisode({
   const boardOf = (process: SimulatedProcess): TaskBoard => {
     const trouble = { lastAtMs: -1 };
     troubles.set(process.incarnation, trouble);
-    const faults = networkOf({ time, random: fork(), weather, caller: process, trouble });
+    const onFate = (method: BoardMethod, fate: Fate) => {
+      if (method !== 'append') return;
+      if (fate.kind === 'doubled') windows.hit('duplicate-append');
+      if (fate.kind === 'unanswered' && fate.doneMs > fate.answerMs) windows.hit('late-append');
+    };
+    const way = { time, random: fork(), weather, caller: process, trouble, onFate };
+    const faults = networkOf(way);
     const writer = process.incarnation;
     const board = memoryBoard({ clock: process.clock, random: fork(), faults, store, writer });
     return watched((breaks.board ?? ((same) => same))(board));
@@ -92,17 +101,27 @@ export async function runEpisode({
       if (answer === 'appended' && durability !== 'buffered') {
         world.history.push({ op: 'appended', uid, version, token: event.token });
       }
-      if (answer === 'unknown') windows.hit(lostAnswers[event.kind] ?? 'late-append');
+      const window = lostAnswers[event.kind];
+      if (answer === 'unknown' && window) windows.hit(window);
       return answer;
     },
   });
   /** Brings a rival to a slot that is about to be written; chance alone would take too long. */
   const provoke = (uid: TaskId, event: TaskEvent) => {
     const roll = rivals.fraction();
-    if (event.kind === 'expired' && roll < 0.3) {
-      const holder = store.read(uid)?.state.claim?.incarnation;
-      if (holder !== undefined) processOf(holder)?.resume();
-      weather.cutOff.delete(holder ?? '');
+    if (event.kind === 'expired') {
+      const holder = store.read(uid)?.state.claim?.incarnation ?? '';
+      if (roll < 0.3) {
+        processOf(holder)?.resume();
+        weather.cutOff.delete(holder);
+      } else if (roll < 0.6) {
+        // A beat that was under way for long arrives just now.
+        time.quietly(40 * rivals.fraction(), () => store.beat(uid, event.fence));
+      }
+    }
+    if (event.kind === 'claimed' && roll > 0.97) {
+      const stopMs = 1.5 * event.leaseMs * rivals.fraction();
+      time.after(5, () => processOf(event.incarnation)?.stop(stopMs, 'stopped'));
     }
     if (event.by.role !== 'agent' || event.kind === 'submitted' || roll > 0.03) return;
     people.meddleWith(uid, roll < 0.015 ? 'cancel' : 'revoke');
@@ -177,9 +196,9 @@ export async function runEpisode({
   });
 
   const isOver = () => weather.isCalm && people.hasSubmitted() && judge.openTasks === 0;
-  await time.run(stormMs + recoveryMs, isOver);
+  await time.run(stormMs + (isCutShort ? shortRecoveryMs : recoveryMs), isOver);
   windows.hit('orphan-run', world.acts.filter(({ isOrphan }) => isOrphan).length);
-  const options = { attempts: limits.attempts, isSettled: true };
+  const options = { attempts: 3, isSettled: !isCutShort };
   const breaches = [...judge.breaches, ...checkHistory(world.history, store.logs(), options)];
   return { seed, claims: judge.claims, breaches, windows };
 }

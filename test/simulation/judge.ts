@@ -1,6 +1,5 @@
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
-import { limits } from '../../fabric/domain/limits.ts';
 import type { Phase, TaskState } from '../../fabric/domain/state.ts';
 import type { Claim } from '../../fabric/domain/task.ts';
 import type { Breach } from '../support/history-checker.ts';
@@ -27,7 +26,8 @@ interface Holding {
   readonly claim: Claim;
   readonly writtenAtMs: number;
   beatAtMs: number;
-  expiredAtMs?: number;
+  /** When a beat came after a whole lease without one. */
+  lateBeatAtMs: number;
 }
 
 export interface JudgeOptions {
@@ -39,6 +39,8 @@ export interface JudgeOptions {
   readonly troubleOf: (incarnation: string) => Trouble | undefined;
 }
 
+/** Least lease that a spawn needs (`DESIGN.md` 4.1); written down once more, so that it can be missed. */
+const spawnMarginMs = 5_000;
 /** Clocks run up to half a percent off, observer against holder one percent. */
 const rateTolerance = 0.985;
 /** A told holder has been asked by then: two calls, each slow and unanswered once. */
@@ -90,7 +92,7 @@ export class Judge {
     if (holding === undefined) return;
     const { leaseMs } = holding.claim;
     const leftMs = leaseMs - (time.nowMs() - holding.writtenAtMs);
-    const margin = Math.min(limits.spawnMarginMs, leaseMs / 2);
+    const margin = Math.min(spawnMarginMs, leaseMs / 2);
     if (leftMs < margin * rateTolerance - leaseMs * 0.01) {
       this.report(
         'MARGIN',
@@ -130,9 +132,12 @@ export class Judge {
     const nowMs = this.#options.time.nowMs();
     if (event.kind === 'claimed' && state.claim) {
       this.claims += 1;
-      const holding = { claim: state.claim, writtenAtMs: nowMs, beatAtMs: nowMs };
+      const times = { writtenAtMs: nowMs, beatAtMs: nowMs, lateBeatAtMs: -Infinity };
+      const holding = { claim: state.claim, ...times };
       this.#holdings.set(`${uid}/${state.claim.fence}`, holding);
     }
+    const isTooLate = event.kind === 'released' && event.reason.endsWith('nearly over');
+    if (isTooLate) this.#options.windows.hit('late-margin');
     if (event.kind === 'expired') this.#expired(uid, event.fence, nowMs);
     const isOthers = before?.claim !== undefined && before.claim.holder !== event.by.id;
     if (isOthers && state.claim === undefined) this.#overtaken(uid, before.claim);
@@ -142,10 +147,13 @@ export class Judge {
   #expired(uid: TaskId, fence: number, nowMs: number): void {
     const holding = this.#holdings.get(`${uid}/${fence}`);
     if (holding === undefined) return;
-    holding.expiredAtMs = nowMs;
     const isDead = this.#options.processOf(holding.claim.incarnation)?.isDead() ?? false;
     const silentMs = nowMs - holding.beatAtMs;
     if (isDead || silentMs >= holding.claim.leaseMs * rateTolerance) return;
+    if (nowMs - holding.lateBeatAtMs <= callSlackMs) {
+      this.#options.windows.hit('expire-beat');
+      return;
+    }
     this.report(
       'EXPIRY',
       uid,
@@ -180,7 +188,11 @@ export class Judge {
 
   #beat(uid: TaskId, version: number): void {
     const holding = this.#holdings.get(`${uid}/${version}`);
-    if (holding) holding.beatAtMs = this.#options.time.nowMs();
+    if (holding === undefined) return;
+    const nowMs = this.#options.time.nowMs();
+    if (nowMs - holding.beatAtMs >= holding.claim.leaseMs * rateTolerance)
+      holding.lateBeatAtMs = nowMs;
+    holding.beatAtMs = nowMs;
   }
 }
 

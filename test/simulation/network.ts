@@ -22,6 +22,7 @@ interface NetworkOptions {
   readonly weather: Weather;
   readonly caller: SimulatedProcess;
   readonly trouble: Trouble;
+  readonly onFate: (method: BoardMethod, fate: Fate) => void;
 }
 
 /** The way of one process to the board: slow at times, cut at times, and answers get lost on it. */
@@ -30,11 +31,14 @@ export function networkOf(options: NetworkOptions): Faults {
   return {
     fateOf(method) {
       const fate = fateOf(method, options);
+      options.onFate(method, fate);
       const isBad = fate.kind === 'refused' || fate.kind === 'unanswered';
       if (isBad && method !== 'watch') trouble.lastAtMs = time.nowMs() + fate.answerMs;
       return fate;
     },
-    inStore: (ms, execute) => void time.after(ms, execute),
+    inStore: (ms, execute) => {
+      time.quietly(ms, execute);
+    },
     inCaller: (ms, resume) => {
       caller.deliver(ms, resume);
     },
@@ -56,6 +60,11 @@ function fateOf(method: BoardMethod, { random, weather, caller }: NetworkOptions
   if (method === 'watch') return { kind: 'answered', doneMs, answerMs };
   if (roll < 0.025) return { kind: 'unanswered', doneMs, answerMs };
   if (roll < 0.035) return { kind: 'unanswered', doneMs: doneMs + 3_000, answerMs: doneMs + 1_500 };
-  if (roll < 0.045) return { kind: 'doubled', doneMs, answerMs, againMs: answerMs + 800 };
+  if (roll < 0.038) {
+    // Kept somewhere on the way, and executed when nobody remembers it.
+    const longMs = 120_000 * random.fraction();
+    return { kind: 'unanswered', doneMs: doneMs + longMs, answerMs: doneMs + 1_500 };
+  }
+  if (roll < 0.048) return { kind: 'doubled', doneMs, answerMs, againMs: answerMs + 800 };
   return { kind: 'answered', doneMs, answerMs };
 }

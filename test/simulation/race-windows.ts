@@ -8,7 +8,7 @@ export const raceWindows = {
   'cancel-settle': 'a cancel and an outcome meet in one slot',
   'revoke-settle': 'a take-back and an outcome meet in one slot',
   'expire-settle': 'an observer gives a claim up while its holder puts an end on record',
-  'expire-beat': 'a beat arrives within 5 s of an expiry of the same claim',
+  'expire-beat': 'a beat arrives between an observer’s last look and its expiry',
   'expire-started': 'an observer gives a claim up while its holder appends started',
   'keeper-keeper': 'two keepers expire the same claim',
   'answer-cancel': 'an answer and a cancel meet in one slot',
@@ -30,7 +30,7 @@ export const raceWindows = {
   'clock-step': 'a wall clock is stepped while a run is under way',
   outage: 'the board can’t be reached while a run is under way',
   'card-reload': 'concurrency or admission change while work is under way',
-  'late-margin': 'too little of the lease is left for a spawn',
+  'late-margin': 'too little of the lease is left for a spawn, so the claim is handed back',
 } as const;
 export type RaceWindow = keyof typeof raceWindows;
 

@@ -1,10 +1,31 @@
 import { expect, it } from 'vitest';
-import { runEpisode } from './episode.ts';
-it('one', async () => {
-  const t = process.cpuUsage();
-  const r = await runEpisode({ seed: Number(process.env['MESH_SEED'] ?? 1), tasks: 100 });
-  const u = process.cpuUsage(t);
-  console.log(r.claims, (u.user + u.system) / 1000, 'ms', String(r.windows));
-  console.log(r.breaches.slice(0, 20));
-  expect(r.breaches.length).toBe(0);
-}, 60_000);
+import { askedSeed, failureText, runEpisodes } from './many-episodes.ts';
+import { raceWindows } from './race-windows.ts';
+
+const tasks = 300;
+const asked = askedSeed();
+const claims = asked === undefined ? 20_000 : 1;
+/** Enough to see that chance goes there; the full run asks for a hundred. */
+const leastHits = 3;
+
+it(
+  `does nothing twice and loses nothing in ${claims} simulated claims`,
+  { timeout: 240_000 },
+  async () => {
+    const result = await runEpisodes({ firstSeed: asked ?? 1, claims, tasks });
+    process.stdout.write(
+      `simulation: ${result.claims} claims in ${result.episodes} episodes from seed ${asked ?? 1}\n` +
+        `${result.windows.toString()}\n`,
+    );
+    expect(failureText(result)).toBe('');
+    if (asked === undefined) expect(result.windows.below(leastHits)).toEqual([]);
+  },
+);
+
+it('is the same for the same seed', { timeout: 60_000 }, async () => {
+  const once = () => runEpisodes({ firstSeed: asked ?? 7, claims: 1, tasks: 60 });
+  const [one, other] = [await once(), await once()];
+  expect(other.claims).toBe(one.claims);
+  expect(other.windows.toString()).toBe(one.windows.toString());
+  expect(Object.keys(raceWindows).length).toBeGreaterThanOrEqual(25);
+});

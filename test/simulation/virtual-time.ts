@@ -3,6 +3,7 @@ interface Due {
   readonly atMs: number;
   readonly order: number;
   readonly run: () => void;
+  readonly isQuiet: boolean;
   isOff: boolean;
 }
 
@@ -12,6 +13,8 @@ export interface VirtualTime {
   nowMs(): number;
   /** Runs `run` after `ms`; the result takes it off again. */
   after(ms: number, run: () => void): () => void;
+  /** As `after`, for what settles no promise: nothing needs to be followed. */
+  quietly(ms: number, run: () => void): void;
   /** Goes on until `isOver`, or nothing is left, or `untilMs`. */
   run(untilMs: number, isOver: () => boolean): Promise<void>;
 }
@@ -26,15 +29,20 @@ export function virtualTime(): VirtualTime {
   const heap: Due[] = [];
   let nowMs = 0;
   let order = 0;
+  const put = (ms: number, run: () => void, isQuiet: boolean): Due => {
+    const due = { atMs: nowMs + Math.max(0, ms), order: order++, run, isQuiet, isOff: false };
+    push(heap, due);
+    return due;
+  };
   return {
     nowMs: () => nowMs,
     after(ms, run) {
-      const due: Due = { atMs: nowMs + Math.max(0, ms), order: order++, run, isOff: false };
-      push(heap, due);
+      const due = put(ms, run, false);
       return () => {
         due.isOff = true;
       };
     },
+    quietly: (ms, run) => void put(ms, run, true),
     async run(untilMs, isOver) {
       await settled();
       while (!isOver()) {
@@ -43,7 +51,7 @@ export function virtualTime(): VirtualTime {
         if (due.isOff) continue;
         nowMs = due.atMs;
         due.run();
-        await settled();
+        if (!due.isQuiet) await settled();
       }
     },
   };

@@ -231,7 +231,10 @@ export class LogWalk {
   }
 
   #reconciled(value: string): void {
-    if (value === 'ready') this.#counted = 0;
+    if (value === 'ready') {
+      this.#counted = 0;
+      this.#cancelAsked = false;
+    }
     if (value === 'dead-letter' || value === 'canceled') this.hasEnded = true;
     if (value !== 'done') return;
     this.#producer = this.#lastHolder;

@@ -45,6 +45,7 @@ export interface MemoryBoardOptions {
 export function memoryBoard(options: MemoryBoardOptions): TaskBoard {
   const { store = memoryStore(), writer = 'local' } = options;
   const call = callerOf(options);
+  const watch = watchThrough(options.faults, store);
   let isClosed = false;
   const guarded = <T>(method: BoardMethod, execute: () => T): Promise<T> =>
     isClosed
@@ -65,7 +66,7 @@ export function memoryBoard(options: MemoryBoardOptions): TaskBoard {
     find: (query) => guarded('find', () => store.find(query)),
     resolve: (taskRef) => guarded('other', () => store.resolve(taskRef)),
     beat: (uid, version) => guarded('beat', () => store.beat(uid, version)),
-    watch: (onChange) => watchThrough(options.faults, store, onChange),
+    watch,
     show: () => guarded('other', () => undefined),
     depths: () => guarded('other', () => store.depths()),
     flush: () => guarded('other', () => store.commit(writer)),
@@ -86,24 +87,24 @@ class UnansweredError extends BoardUnavailableError {
   }
 }
 
-/** Hints come late or never, as the fates have it. */
-function watchThrough(
-  faults: Faults | undefined,
-  store: MemoryStore,
-  onChange: Parameters<TaskBoard['watch']>[0],
-): () => void {
-  if (faults === undefined) return store.watch(onChange);
-  let isWatching = true;
-  const undo = store.watch((uid, state) => {
+/** One look at the store for all watchers of a board; hints come late or never, as the fates have it. */
+function watchThrough(faults: Faults | undefined, store: MemoryStore): TaskBoard['watch'] {
+  if (faults === undefined) return (onChange) => store.watch(onChange);
+  const watchers = new Set<Parameters<TaskBoard['watch']>[0]>();
+  store.watch((uid, state) => {
+    if (watchers.size === 0) return;
     const fate = faults.fateOf('watch');
     if (fate.kind === 'refused') return;
     faults.inCaller(fate.answerMs, () => {
-      if (isWatching) onChange(uid, state);
+      for (const watcher of [...watchers]) watcher(uid, state);
     });
   });
-  return () => {
-    isWatching = false;
-    undo();
+  return (onChange) => {
+    const own: typeof onChange = (uid, state) => {
+      onChange(uid, state);
+    };
+    watchers.add(own);
+    return () => watchers.delete(own);
   };
 }
 

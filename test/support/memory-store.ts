@@ -3,7 +3,7 @@ import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { BrokenLogError, fold } from '../../fabric/domain/fold.ts';
 import type { QueueId, TaskId } from '../../fabric/domain/ids.ts';
 import { takingRank } from '../../fabric/domain/order.ts';
-import type { TaskState } from '../../fabric/domain/state.ts';
+import { phases, type Phase, type TaskState } from '../../fabric/domain/state.ts';
 import { transition } from '../../fabric/domain/transition.ts';
 import { humanFor } from '../../fabric/domain/transition/questions.ts';
 import type {
@@ -68,6 +68,7 @@ function grown(log: StoredLog | undefined, event: TaskEvent): Pick<StoredLog, 's
 /** Task logs in memory, answering at once. */
 export function memoryStore(listener: StoreListener = {}): MemoryStore {
   const stored = new Map<TaskId, StoredLog>();
+  const index = new PhaseIndex();
   const buffered = new Map<string, Set<TaskId>>();
   const watchers = new Set<(uid: TaskId, state: TaskState) => void>();
   const bufferOf = (writer: string): Set<TaskId> => {
@@ -88,6 +89,7 @@ export function memoryStore(listener: StoreListener = {}): MemoryStore {
       if (!log || log.durable === log.events.length) continue;
       listener.lost?.(uid, log.events.slice(log.durable));
       const state = fold(log.events.slice(0, log.durable));
+      index.put(uid, state);
       if (state === undefined) stored.delete(uid);
       else
         Object.assign(log, { events: log.events.slice(0, log.durable), state, beats: undefined });
@@ -104,6 +106,7 @@ export function memoryStore(listener: StoreListener = {}): MemoryStore {
     const fresh = version === undefined ? undefined : { version, count: 0 };
     const { state: before } = log ?? {};
     stored.set(uid, { ...next, beats: isSameClaim ? log.beats : fresh });
+    index.put(uid, next.state);
     if (durability === 'committed') commit(writer);
     else bufferOf(writer).add(uid);
     listener.wrote?.(uid, event, next.state, before);
@@ -136,7 +139,7 @@ export function memoryStore(listener: StoreListener = {}): MemoryStore {
       log.beats = { version, count: log.beats.count + 1 };
       listener.beat?.(uid, version);
     },
-    ...searchOf(stored),
+    ...searchOf(stored, index),
     watch(onChange) {
       watchers.add(onChange);
       return () => watchers.delete(onChange);
@@ -147,13 +150,40 @@ export function memoryStore(listener: StoreListener = {}): MemoryStore {
   };
 }
 
+/** The tasks of each phase, so that a look at few does not cost a look at all. */
+class PhaseIndex {
+  readonly #phaseOf = new Map<TaskId, Phase>();
+  readonly #in = new Map<Phase, Map<TaskId, TaskState>>();
+
+  put(uid: TaskId, state: TaskState | undefined): void {
+    const was = this.#phaseOf.get(uid);
+    if (was !== undefined && was !== state?.phase) this.#in.get(was)?.delete(uid);
+    if (state === undefined) {
+      this.#phaseOf.delete(uid);
+      return;
+    }
+    this.#phaseOf.set(uid, state.phase);
+    const there = this.#in.get(state.phase) ?? new Map<TaskId, TaskState>();
+    this.#in.set(state.phase, there.set(uid, state));
+  }
+
+  of(wanted: readonly Phase[]): TaskState[] {
+    return wanted.flatMap((phase) => [...(this.#in.get(phase)?.values() ?? [])]);
+  }
+}
+
+const claimable = ['ready', 'scheduled'] as const;
+const leased = ['claimed', 'working'] as const;
+
 function searchOf(
   stored: ReadonlyMap<TaskId, StoredLog>,
+  index: PhaseIndex,
 ): Pick<MemoryStore, 'list' | 'find' | 'resolve' | 'depths'> {
   const states = (): TaskState[] => [...stored.values()].map(({ state }) => state);
   return {
     list: (queue, nowMs, limit) =>
-      states()
+      index
+        .of(claimable)
         .filter((state) => state.queue === queue && isClaimable(state, nowMs))
         .sort(
           (a, b) =>
@@ -163,7 +193,8 @@ function searchOf(
         )
         .slice(0, limit)
         .map(({ taskId }) => taskId),
-    find: (query) => page(states(), query),
+    find: (query) =>
+      page(query.leasesOnly ? index.of(leased) : index.of(query.phases ?? phases), query),
     resolve(taskRef) {
       const prefix = /^(?:task:)?([0-9a-f]{6,32})$/.exec(taskRef)?.[1];
       if (prefix === undefined) return undefined;
@@ -175,7 +206,7 @@ function searchOf(
 }
 
 const isClaimable = (state: TaskState, nowMs: number): boolean =>
-  (state.phase === 'ready' || state.phase === 'scheduled') && (state.notBeforeAtMs ?? 0) <= nowMs;
+  (state.notBeforeAtMs ?? 0) <= nowMs;
 
 function page(states: readonly TaskState[], query: TaskQuery): TaskPage {
   const { limit, cursor } = query;
@@ -210,7 +241,6 @@ function matches(state: TaskState, query: TaskQuery): boolean {
     is(query.parent, provenance.parent) &&
     (query.principal === undefined || concerns(state, query.principal)) &&
     (query.phases === undefined || query.phases.includes(state.phase)) &&
-    (!query.leasesOnly || state.claim !== undefined) &&
     (query.dueBeforeMs === undefined || (state.deadlineAtMs ?? Infinity) <= query.dueBeforeMs) &&
     (query.changedSinceMs === undefined || state.phaseAtMs >= query.changedSinceMs) &&
     (by === undefined || (provenance.submitter === by.id && state.submittedAtMs >= by.sinceMs))
