@@ -9,7 +9,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 s
 header, main, footer { max-width: 52rem; margin: 0 auto; padding: 1rem 1.25rem; }
 header { display: flex; align-items: center; gap: 1rem; border-bottom: 1px solid var(--line); }
 header h1 { font-size: 1.15rem; margin: 0; flex: 1; }
-header a, footer a { color: var(--accent); }
+a { color: var(--accent); }
 .count, .soft, time { color: var(--soft); font-size: .9rem; }
 ol.items { list-style: none; margin: 0; padding: 0; }
 ol.items > li { background: var(--card); border: 1px solid var(--line); border-radius: 10px;

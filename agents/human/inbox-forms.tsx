@@ -81,7 +81,7 @@ const AnswerForm = ({ state, csrf }: { state: TaskState; csrf: string }) => {
 
 const VerifyForm = ({ state, csrf, resultBelow }: Omit<ActProps, 'kind'>) => (
   <>
-    {resultBelow ? null : <pre>{state.outcome?.summary}</pre>}
+    <pre>{resultBelow ? 'It is done; the result is below.' : state.outcome?.summary}</pre>
     <form method="post" action={`/inbox/tasks/${state.taskId}/verify`}>
       <input type="hidden" name="csrf" value={csrf} />
       <label>
