@@ -42,8 +42,7 @@ export async function runHeld(
   }
   const lease = keepLease(deps, held);
   const ended = new AbortController();
-  const timeout = timeoutSignal(deps, options.policy.runTimeoutMs, ended.signal);
-  const signal = AbortSignal.any([lease.signal, options.stopping, timeout]);
+  const { signal, isTimedOut } = stopSignal(deps, lease.signal, options, ended.signal);
   try {
     const end = await endOf(deps, held, options, signal);
     const loss = lease.loss();
@@ -51,25 +50,47 @@ export async function runHeld(
       reportDiscarded(deps, held, loss);
       return undefined;
     }
-    return await orLost(deps, held, finishWhenReachable(deps, held, told(end, timeout, options)));
+    const after = told(end, isTimedOut(), options);
+    return await orLost(deps, held, finishWhenReachable(deps, held, after));
   } finally {
     ended.abort('run ended');
     lease.stop();
   }
 }
 
-/** Aborts after `ms` of the injected clock, unless `ended` does first. */
-function timeoutSignal({ clock }: QueueDeps, ms: number, ended: AbortSignal): AbortSignal {
-  const timeout = new AbortController();
-  void clock.sleep(ms, ended).then(() => {
-    if (!ended.aborted) timeout.abort();
+/**
+ * Aborts when the run has to stop: its lease says so, its process stops, or its time is over. Wired by
+ * hand: `AbortSignal.any` costs several times as much, and every run would leave a trace on `stopping`.
+ */
+function stopSignal(
+  { clock }: QueueDeps,
+  lease: AbortSignal,
+  { stopping, policy }: RunHeldOptions,
+  ended: AbortSignal,
+): { readonly signal: AbortSignal; readonly isTimedOut: () => boolean } {
+  const stop = new AbortController();
+  let timedOut = false;
+  for (const source of [lease, stopping]) {
+    const pass = () => {
+      stop.abort(source.reason);
+    };
+    if (source.aborted) pass();
+    source.addEventListener('abort', pass, { once: true });
+    ended.addEventListener('abort', () => {
+      source.removeEventListener('abort', pass);
+    });
+  }
+  void clock.sleep(policy.runTimeoutMs, ended).then(() => {
+    if (ended.aborted) return;
+    timedOut = true;
+    stop.abort('its time is over');
   });
-  return timeout.signal;
+  return { signal: stop.signal, isTimedOut: () => timedOut };
 }
 
 /** What the run's end means, given who told it to stop. */
-function told(end: RunEnd, timeout: AbortSignal, { policy, stopping }: RunHeldOptions): RunEnd {
-  if (end.kind === 'done' || stopping.aborted || !timeout.aborted) return end;
+function told(end: RunEnd, timedOut: boolean, { policy, stopping }: RunHeldOptions): RunEnd {
+  if (end.kind === 'done' || stopping.aborted || !timedOut) return end;
   const minutes = Math.round(policy.runTimeoutMs / 60_000);
   return { kind: 'failed', reason: `no result within ${minutes} min`, retryable: true };
 }

@@ -47,8 +47,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   const release = [
     options.slots.onFree(agentId, wake),
     deps.board.watch((_uid, state) => {
-      const queue = deps.directory.agent(agentId)?.queue;
-      if (state.queue === queue && (state.phase === 'ready' || state.phase === 'scheduled')) wake();
+      if (isForWorkers(state) && state.queue === deps.directory.agent(agentId)?.queue) wake();
     }),
   ];
 
@@ -85,6 +84,15 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
       await Promise.all(running);
     },
   };
+}
+
+/**
+ * Whether a change is worth a look at the queue. A new task whose submitter waits is claimed by its edge
+ * in the same breath; should that die in between, the next poll finds it.
+ */
+function isForWorkers({ phase, task, version }: TaskState): boolean {
+  if (phase !== 'ready' && phase !== 'scheduled') return false;
+  return task.mode !== 'sync' || version > 1;
 }
 
 /**
