@@ -66,6 +66,7 @@ function logEvent(log: Log, event: RegistryEvent): void {
     problems: event.problems.length,
     file: first?.file,
     line: first?.line,
+    field: first?.path,
     code: first?.code,
   });
 }
