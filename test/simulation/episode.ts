@@ -116,7 +116,12 @@ export async function runEpisode({
         weather.cutOff.delete(holder);
       } else if (roll < 0.6) {
         // A beat that was under way for long arrives just now.
-        time.quietly(40 * rivals.fraction(), () => store.beat(uid, event.fence));
+        time.quietly(40 * rivals.fraction(), () => {
+          store.beat(uid, event.fence);
+        });
+      } else if (roll < 0.9) {
+        weather.cutOff.delete(holder);
+        world.hurry(uid, event.fence);
       }
     }
     if (event.kind === 'claimed' && roll > 0.97) {

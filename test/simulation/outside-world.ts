@@ -34,6 +34,8 @@ export interface OutsideWorld {
   spawn(spawned: Spawned, signal: AbortSignal): Promise<boolean>;
   /** Those that have not ended. */
   running(): readonly Execution[];
+  /** It gets done just now, as if by chance. */
+  hurry(uid: string, fence: number): void;
   /** Its owner is dead: half of them are gone with it, half go on. */
   orphan(owner: SimulatedProcess): void;
   readonly acts: { readonly uid: string; readonly fence: number; readonly isOrphan: boolean }[];
@@ -45,10 +47,12 @@ const graceMs = 2_000;
 export function outsideWorld(time: VirtualTime, random: Random): OutsideWorld {
   const history: HistoryLine[] = [];
   const live = new Set<Execution>();
+  const finish = new Map<Execution, () => void>();
   const acts: OutsideWorld['acts'] = [];
   const end = (execution: Execution) => {
     execution.endedAtMs = time.nowMs();
     live.delete(execution);
+    finish.delete(execution);
   };
   const act = (execution: Execution): boolean => {
     if (execution.endedAtMs !== undefined) return execution.hasActed;
@@ -83,16 +87,22 @@ export function outsideWorld(time: VirtualTime, random: Random): OutsideWorld {
             });
           });
         };
-        time.after(workMs, () => {
+        const done = () => {
           const acted = act(execution);
           owner.deliver(1, () => {
             signal.removeEventListener('abort', told);
             resolve(acted);
           });
-        });
+        };
+        finish.set(execution, done);
+        time.after(workMs, done);
         if (signal.aborted) told();
         else signal.addEventListener('abort', told, { once: true });
       });
+    },
+    hurry(uid, fence) {
+      const execution = [...live].find((one) => one.uid === uid && one.fence === fence);
+      if (execution) finish.get(execution)?.();
     },
     orphan(owner) {
       for (const execution of live) {
