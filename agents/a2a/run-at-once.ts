@@ -51,11 +51,18 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
     giveBack();
     return state;
   }
-  const { uid } = held;
-  actors.begin(held.state);
+  const { uid, fence } = held;
+  let isOver = false;
+  actors.begin(held.state, ({ claim }) => {
+    // The place is free before the answer is out: the caller may send the next message at once.
+    if (isOver && claim?.fence !== fence) giveBack();
+  });
   const run = runHeld(queue, held, {
     policy,
-    runTask,
+    runTask: (task, signal) =>
+      runTask(task, signal).finally(() => {
+        isOver = true;
+      }),
     interactive: true,
     stopping,
     onChunk: (text) => actors.chunk(uid, text),

@@ -39,6 +39,7 @@ export class TaskActor {
   #state: TaskState;
   #text = '';
   #sequence = 0;
+  #onChange: ((state: TaskState) => void) | undefined;
   /** From the first subscriber on: only they can ever ask for a frame again. */
   #isKept = false;
 
@@ -70,6 +71,11 @@ export class TaskActor {
     this.#sequence = Math.max(this.#sequence, sequence);
   }
 
+  /** The run of this process wants to hear of changes before anybody else does. */
+  tellFirst(onChange: (state: TaskState) => void): void {
+    this.#onChange = onChange;
+  }
+
   /** Takes note of a state of the task; an older one than known is ignored. */
   observe(state: TaskState): void {
     const before = this.#state;
@@ -77,6 +83,7 @@ export class TaskActor {
     this.#state = state;
     if (state.attempts > before.attempts) this.#text = '';
     for (const frame of framesBetween(before, state)) this.#emit(frame);
+    this.#onChange?.(state);
     for (const waiter of this.#waiters) {
       if (waiter.isDone(state)) this.#settle(waiter);
     }

@@ -47,8 +47,11 @@ export interface Subscription {
 
 /** The streams and waiting calls of all tasks at this process. */
 export interface TaskActors {
-  /** A run of this process begins: from here on its chunks are kept for whoever looks. */
-  begin(task: TaskState): void;
+  /**
+   * A run of this process begins: from here on its chunks are kept for whoever looks. `onChange` hears
+   * of the task's changes before those who wait do.
+   */
+  begin(task: TaskState, onChange: (state: TaskState) => void): void;
   /** A piece of the answer, from a run of this process. */
   chunk(uid: TaskId, text: string): void;
   /** A sentence of a run of this process about what it does now. */
@@ -90,8 +93,8 @@ class Actors implements TaskActors {
     options.stopping.addEventListener('abort', () => this.close(), { once: true });
   }
 
-  begin(task: TaskState): void {
-    if (!this.#closed.signal.aborted) this.#actorOf(task);
+  begin(task: TaskState, onChange: (state: TaskState) => void): void {
+    if (!this.#closed.signal.aborted) this.#actorOf(task).tellFirst(onChange);
   }
 
   chunk(uid: TaskId, text: string): void {

@@ -171,6 +171,23 @@ describe('a message to a persona', () => {
     expect(taskOf(await second).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
+  it('finds the place free that the answer before it was made in', async () => {
+    mesh.runs.set('single', shout);
+    const headers = {
+      'Content-Type': 'application/json',
+      'A2A-Version': '1.0',
+      Authorization: `Bearer ${token}`,
+    };
+    for (let n = 0; n < 40; n++) {
+      const params = { message: message(`turn ${n}`) };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: n, method: 'SendMessage', params });
+      const response = await mesh
+        .serviceOf('single')
+        .request('/', { method: 'POST', headers, body });
+      expect(await response.text()).toContain('TASK_STATE_COMPLETED');
+    }
+  });
+
   it('keeps history within historyLength', async () => {
     mesh.runs.set('adolf', shout);
     const { id } = taskOf(await send({ message: message('history') }));

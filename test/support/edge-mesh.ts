@@ -75,6 +75,7 @@ const agentCards = (): CardChange[] => [
     admit: ['human', 'trusted'],
   },
   { id: 'helper', name: 'Helper', mayCall: ['*'], queue: { concurrency: 1 } },
+  { id: 'single', name: 'Single', queue: { concurrency: 1 } },
   { id: 'slow', name: 'Slow', queue: { concurrency: 4, asyncOnly: true } },
   { id: 'doer', name: 'Doer', effects: 'external', queue: { concurrency: 4 } },
   {
