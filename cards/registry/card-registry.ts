@@ -50,7 +50,8 @@ export interface CardRegistry {
  */
 export async function openCardRegistry(options: CardRegistryOptions): Promise<CardRegistry> {
   const git = gitIn({ dir: options.home, environment: options.environment });
-  const source = branchSource(git, options);
+  const gitDir = await gitDirOf(git);
+  const source = branchSource(git, { ...options, gitDir });
   const tryFetch = () =>
     source.fetch().catch((error: unknown) => {
       options.log.warn('cards.fetch-failed', { reason: reasonOf(error) });
@@ -58,10 +59,10 @@ export async function openCardRegistry(options: CardRegistryOptions): Promise<Ca
   await tryFetch();
   const announcer = registryAnnouncer(options.log);
   const served = await serveCards({ git, source, announce: announcer.announce, options });
-  const watch = async (pollMs: number, look: () => Promise<void>) =>
-    watchBranch({ ...options, gitDir: await gitDirOf(git), pollMs, look });
-  const watches = [await watch(options.pollMs ?? 1_000, () => served.look())];
-  if (source.isRemote) watches.push(await watch(options.fetchMs ?? 30_000, tryFetch));
+  const watch = (pollMs: number, look: () => Promise<void>) =>
+    watchBranch({ ...options, gitDir, pollMs, look });
+  const watches = [watch(options.pollMs ?? 1_000, () => served.look())];
+  if (source.isRemote) watches.push(watch(options.fetchMs ?? 30_000, tryFetch));
   return {
     current: served.current,
     card: (agentId) => served.current().cards.get(agentId),
