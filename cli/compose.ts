@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Hono } from 'hono';
 import { createAuthenticate } from '../agents/auth/authenticate.ts';
 import { tokenStore } from '../agents/auth/token-store.ts';
@@ -20,6 +21,7 @@ import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
+import { besideDatabase } from './beside-database.ts';
 import type { Environment, MeshConfig } from './config.ts';
 import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
@@ -68,7 +70,9 @@ async function openGround(options: ComposeOptions) {
   const { paths, config, environment, clock, random, log } = options;
   const incarnation = random.hex(8);
   const liveness = await processLiveness({ folder: paths.procs, incarnation, clock });
-  const own = await openEmbeddedBoard({ path: databaseOf(options), clock, log });
+  // A process beside the owner of the home keeps only its own streams, in a file of its own.
+  const beside = options.board && (await besideDatabase(paths.beside, liveness));
+  const own = await openEmbeddedBoard({ path: beside?.path ?? paths.database, clock, log });
   const board = options.board ?? own;
   const { branch, remote, fetch: fetchMs } = config.registry;
   const registry = await openCardRegistry({
@@ -109,6 +113,8 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
   const { config, clock, random, log, publicUrl } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Every run and stream of the process listens to it; that is no leak.
+  setMaxListeners(0, signal);
   const ground = await openGround(options);
   const { board, registry, queue, incarnation, liveness, journal } = ground;
   const { token, authenticate } = await openCredentials(options, ground);
@@ -160,11 +166,6 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
       await ground.close();
     },
   };
-}
-
-/** A process beside the owner of the home keeps only its own streams, in a file of its own. */
-function databaseOf({ paths, board }: ComposeOptions): string {
-  return board === undefined ? paths.database : `${paths.database}.beside-${process.pid}`;
 }
 
 const personScopes: readonly Scope[] = scopes.filter(
