@@ -91,6 +91,7 @@ async function openGround(options: ComposeOptions) {
     await registry.close();
     if (board !== own) await board.close();
     await own.close();
+    await beside?.remove();
     liveness.release();
   };
   return { liveness, incarnation, board, journal: own.journal, registry, queue, close };

@@ -15,8 +15,8 @@ export interface HomePaths {
   readonly tokens: string;
   readonly lock: string;
   readonly procs: string;
-  /** What the running front tells commands beside it: its address. */
-  readonly front: string;
+  /** Streams of processes that work on another board, a folder each. */
+  readonly beside: string;
 }
 
 /** The home that `--home`, `MESH_HOME` or the current folder names. */
@@ -37,7 +37,7 @@ export function homePaths(home: string | undefined): HomePaths {
     tokens: join(state, 'tokens.json'),
     lock: join(state, 'home.lock'),
     procs: join(state, 'procs'),
-    front: join(state, 'front.json'),
+    beside: join(state, 'beside'),
   };
 }
 

@@ -37,7 +37,8 @@ export const BoardCall = z.discriminatedUnion('op', [
     op: z.literal('list'),
     queue: QueueId,
     nowMs: z.number(),
-    limit: z.int().min(1).max(100),
+    // As deep as a worker looks down its queue.
+    limit: z.int().min(1).max(512),
   }),
   z.strictObject({ op: z.literal('find'), query: Query }),
   z.strictObject({ op: z.literal('resolve'), taskRef: z.string().max(200) }),
