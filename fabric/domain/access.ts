@@ -3,8 +3,9 @@ import { closedPhases, type TaskState } from './state.ts';
 import { humanFor } from './transition/questions.ts';
 
 /**
- * Who may see a task: submitter, interlocutor, holder, addressee of its open question, named
- * verifiers, principals with `tasks:read-all`. Everybody else gets the answer of an unknown id.
+ * Who may see a task: submitter, interlocutor (where it is done for nobody, the responsible human, who has
+ * to admit it and to answer for it), holder, addressee of its open question, named verifiers, principals
+ * with `tasks:read-all`. Everybody else gets the answer of an unknown id.
  * `ownerOfParent` = the submitter of the parent task, where the caller of this looked it up.
  */
 export function maySee(state: TaskState, who: Principal, ownerOfParent?: string): boolean {
@@ -13,6 +14,7 @@ export function maySee(state: TaskState, who: Principal, ownerOfParent?: string)
   return (
     who.id === provenance.submitter ||
     who.id === provenance.interlocutor ||
+    who.id === humanFor(state) ||
     who.id === state.claim?.holder ||
     who.id === state.lastStartedBy ||
     who.id === ownerOfParent ||

@@ -46,6 +46,14 @@ describe('who may see a task', () => {
     expect(those(maySee, task('working'))).toEqual(['sales', 'carla', 'adolf', 'auditor', 'admin']);
   });
 
+  it('is the responsible person where it is done for nobody, and only there', () => {
+    const { interlocutor: _nobody, ...forNobody } = provenance;
+    for (const phase of ['suggested', 'submitted', 'ready', 'working'] as const) {
+      expect(those(maySee, task(phase, { provenance: forNobody })), phase).toContain('dora');
+      expect(those(maySee, task(phase)), phase).not.toContain('dora');
+    }
+  });
+
   it('is the verifier once there is a result', () => {
     expect(those(maySee, task('done'))).toContain('reviewer');
     expect(those(maySee, task('done', { verification: 'submitter' }))).not.toContain('reviewer');
