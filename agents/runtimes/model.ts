@@ -125,9 +125,10 @@ function missingQuestion({ state }: Run, refs: readonly ResolvedRef[]): RunEnd |
     'Give what matters of it as text, or say that the work should go on without it.';
   const question = text.slice(0, limits.answerChars);
   if (state.decisions.some((decision) => decision.text === question)) return undefined;
-  const guarded = state.task.effects === 'external' || state.task.tainted;
-  const to = guarded ? 'human' : 'submitter';
-  return { kind: 'asked', question: { kind: 'question', to, text: question, options: [] } };
+  return {
+    kind: 'asked',
+    question: { kind: 'question', to: 'submitter', text: question, options: [] },
+  };
 }
 
 /** What an earlier run of the same task has set going, so that it is awaited and not asked for again. */

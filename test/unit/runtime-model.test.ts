@@ -442,7 +442,7 @@ describe('tools', () => {
     }
   });
 
-  it('ask ends the run, for a person where the task acts outward', async () => {
+  it('ask ends the run', async () => {
     const ask = toolCall('ask', { question: 'Red or blue?', options: ['red', 'blue'] });
     const { end } = await work(scriptedGateway({ toolCalls: [ask] }), { card });
     expect(end).toEqual({
@@ -454,9 +454,6 @@ describe('tools', () => {
         options: ['red', 'blue'],
       },
     });
-    const state = runningState({ definition: { effects: 'external' } });
-    const guarded = await work(scriptedGateway({ toolCalls: [ask] }), { card, state });
-    expect(guarded.end).toMatchObject({ question: { to: 'human' } });
   });
 
   it.each([

@@ -75,14 +75,20 @@ const humanKinds: ReadonlySet<Question['kind']> = new Set<Question['kind']>([
   'promotion',
 ]);
 
+/**
+ * Whether only a person may answer a question of this kind: of kinds that decide, and every one of a task
+ * that is tainted or acts outward (`DESIGN.md` 4.4).
+ */
+export function isForPerson({ task }: TaskState, kind: Question['kind']): boolean {
+  return humanKinds.has(kind) || task.tainted || task.effects === 'external';
+}
+
 export function answered(before: TaskState, event: EventOf<'answered'>): Transition {
   const { question } = before;
   if (question === undefined) return refuse('wrongDecision');
   if (question.decisionId !== event.decisionId) return refuse('wrongDecision');
   if (!question.to.includes(event.by.id)) return refuse('notAddressee');
-  const guarded =
-    humanKinds.has(question.kind) || before.task.tainted || before.task.effects === 'external';
-  if (guarded && event.by.role !== 'human') return refuse('humanOnly');
+  if (isForPerson(before, question.kind) && event.by.role !== 'human') return refuse('humanOnly');
   if (question.kind !== 'question' && !isOption(question, event.value)) {
     return refuse('notAnOption');
   }
