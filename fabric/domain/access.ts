@@ -50,10 +50,13 @@ function isVerifier(state: TaskState, who: Principal): boolean {
 export function mayCancel(state: TaskState, who: Principal): boolean {
   if (closedPhases.has(state.phase)) return false;
   if (!who.scopes.has('tasks:cancel')) return false;
-  const { provenance } = state.task;
-  if (who.id === provenance.submitter) return true;
+  return who.id === state.task.provenance.submitter || maySteer(state, who);
+}
+
+/** Whose task it is, among people: its submitter, the human it is done for, its human, an administrator. */
+export function maySteer(state: TaskState, who: Principal): boolean {
   if (who.role !== 'human') return false;
-  return (
-    who.id === provenance.interlocutor || who.id === humanFor(state) || who.scopes.has('admin')
-  );
+  const { submitter, interlocutor } = state.task.provenance;
+  const own = [submitter, interlocutor, humanFor(state)];
+  return own.includes(who.id) || who.scopes.has('admin');
 }

@@ -1,9 +1,10 @@
-import { maySee } from '../domain/access.ts';
+import { maySee, maySteer } from '../domain/access.ts';
 import { MeshError } from '../domain/errors.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { TaskId } from '../domain/ids.ts';
-import { authorOf, type Principal } from '../domain/principal.ts';
+import { authorOf, type Principal, type Scope } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
+import { requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
@@ -16,8 +17,19 @@ export type Steering =
   | { readonly do: 'revoke'; readonly to: 'ready' | 'submitted' | 'paused' }
   | { readonly do: 'edit'; readonly edit: Edit };
 
+/** What lets work go on is a submitter's right, what holds it up a canceler's. */
+const scopeOf: Readonly<Record<Steering['do'], Scope>> = {
+  admit: 'tasks:submit',
+  resume: 'tasks:submit',
+  edit: 'tasks:submit',
+  pause: 'tasks:cancel',
+  revoke: 'tasks:cancel',
+  archive: 'tasks:cancel',
+};
+
 /**
- * Admits, pauses, resumes, archives, edits a task or takes a running one back. People only.
+ * Admits, pauses, resumes, archives, edits a task or takes a running one back. People only, and only those
+ * whose task it is: who may merely see it (a past answerer, a reader of all) may not.
  * @throws MeshError `NOT_FOUND`, `TRUST_DENIED`, `BAD_TRANSITION`
  */
 export async function steerTask(
@@ -31,9 +43,11 @@ export async function steerTask(
       taskId: uid,
     });
   }
+  requireScope(principal, scopeOf[steering.do]);
   const by = authorOf(principal);
   return change(deps, uid, ({ state }) => {
     if (!maySee(state, principal)) throw unknownTask(uid);
+    if (!maySteer(state, principal)) throw notTheirs(principal, steering, uid);
     switch (steering.do) {
       case 'admit':
         return eventOf(deps, by, 'admitted', {});
@@ -50,6 +64,14 @@ export async function steerTask(
     }
   });
 }
+
+const notTheirs = (principal: Principal, steering: Steering, uid: TaskId): MeshError =>
+  new MeshError(
+    'TRUST_DENIED',
+    `${principal.id} may not ${steering.do} task ${uid}: only its submitter, the person it is done for ` +
+      'and administrators may. Ask one of them.',
+    { taskId: uid },
+  );
 
 /** Stores a follow-up message; it changes no state. Once per messageId. */
 export async function noteMessage(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayAnswer, mayCancel, maySee, mayVerify } from '../../fabric/domain/access.ts';
+import { mayAnswer, mayCancel, maySee, maySteer, mayVerify } from '../../fabric/domain/access.ts';
 import { PrincipalId } from '../../fabric/domain/ids.ts';
 import { scopes, type Principal, type Scope } from '../../fabric/domain/principal.ts';
 import { phases, type TaskState } from '../../fabric/domain/state.ts';
@@ -110,6 +110,12 @@ describe('who may act on it', () => {
     for (const phase of phases.filter((one) => one !== 'done' && one !== 'approved')) {
       expect(those(mayVerify, task(phase)), phase).toEqual([]);
     }
+  });
+
+  it('steers: people whose task it is and administrators; an agent never', () => {
+    expect(those(maySteer, task('ready'))).toEqual(['carla', 'admin']);
+    const own = { provenance: { ...provenance, submitter: people.emil.id } };
+    expect(those(maySteer, task('ready', own))).toEqual(['carla', 'emil', 'admin']);
   });
 
   it('cancels: submitter, its person and administrators, while it is open', () => {
