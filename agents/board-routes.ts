@@ -66,7 +66,7 @@ async function answer(board: TaskBoard, who: Principal, call: BoardCall): Promis
   switch (call.op) {
     case 'append':
       await checkAppend(board, who, call);
-      return board.append(call.uid, call.version, call.event, call.durability);
+      return board.append(call.uid, call.version, call.event, 'committed');
     case 'beat':
       requireScope(who, 'tasks:work');
       await board.beat(call.uid, call.version);
@@ -74,6 +74,10 @@ async function answer(board: TaskBoard, who: Principal, call: BoardCall): Promis
     case 'list':
       requireScope(who, 'tasks:work');
       return board.list(call.queue, call.nowMs, call.limit);
+    case 'flush':
+      requireScope(who, 'tasks:read');
+      await board.flush();
+      return null;
     case 'depths':
       requireScope(who, 'tasks:read');
       return board.depths();

@@ -5,6 +5,8 @@ export const limits = {
   spawnMarginMs: 5_000,
   runTimeoutMs: 30 * 60_000,
   pollMs: 5_000,
+  /** As deep as a worker looks down its queue; a board lists so many at once. */
+  candidates: 512,
   attempts: 3,
   ancestryDepth: 6,
   createdPerHour: 30,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { TaskEvent } from '../domain/events.ts';
 import { ContextId, QueueId, TaskId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
 import { phases } from '../domain/state.ts';
 
 const Phase = z.enum(phases);
@@ -30,20 +31,19 @@ export const BoardCall = z.discriminatedUnion('op', [
     uid: TaskId,
     version: z.int().positive(),
     event: TaskEvent,
-    durability: z.enum(['committed', 'buffered']).optional(),
   }),
   z.strictObject({ op: z.literal('read'), uid: TaskId }),
   z.strictObject({
     op: z.literal('list'),
     queue: QueueId,
     nowMs: z.number(),
-    // As deep as a worker looks down its queue.
-    limit: z.int().min(1).max(512),
+    limit: z.int().min(1).max(limits.candidates),
   }),
   z.strictObject({ op: z.literal('find'), query: Query }),
   z.strictObject({ op: z.literal('resolve'), taskRef: z.string().max(200) }),
   z.strictObject({ op: z.literal('beat'), uid: TaskId, version: z.int().positive() }),
   z.strictObject({ op: z.literal('depths') }),
+  z.strictObject({ op: z.literal('flush') }),
 ]);
 export type BoardCall = z.infer<typeof BoardCall>;
 
@@ -67,6 +67,7 @@ export const BoardAnswers = {
   }),
   resolve: TaskId.nullable(),
   beat: z.null(),
+  flush: z.null(),
   depths: z.array(
     z.strictObject({ queue: QueueId, phase: Phase, count: z.int(), oldestAtMs: z.number() }),
   ),

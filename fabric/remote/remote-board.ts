@@ -31,16 +31,11 @@ export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
   };
   const changes = changeHints(options, closed.signal, read);
   return {
-    async append(uid, version, event, durability) {
-      const sent: BoardCall = {
-        op: 'append',
-        uid,
-        version,
-        event,
-        ...(durability && { durability }),
-      };
+    // Whatever its caller would have buffered is committed: the buffer would be the front's, which another
+    // process may lose after this one was told "appended".
+    async append(uid, version, event) {
       try {
-        return await call('append', sent);
+        return await call('append', { op: 'append', uid, version, event });
       } catch (error) {
         if (error instanceof LostAnswerError) return 'unknown';
         throw error;
@@ -63,7 +58,9 @@ export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
     watch: (onChange) => changes.watch(onChange),
     show: () => Promise.resolve(),
     depths: () => call('depths', { op: 'depths' }),
-    flush: () => Promise.resolve(),
+    async flush() {
+      await call('flush', { op: 'flush' });
+    },
     close() {
       closed.abort();
       return Promise.resolve();

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { boardRoutes } from '../../agents/board-routes.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { PrincipalId, QueueId } from '../../fabric/domain/ids.ts';
+import { limits } from '../../fabric/domain/limits.ts';
 import { scopes, type Principal, type Scope } from '../../fabric/domain/principal.ts';
 import { openEmbeddedBoard } from '../../fabric/embedded/embedded-board.ts';
 import { remoteBoard } from '../../fabric/remote/remote-board.ts';
@@ -80,6 +81,27 @@ it('calls an append unknown when its answer was lost, and the slot tells afterwa
   await dispose();
 });
 
+it('commits what its caller would have buffered, before it says appended', async () => {
+  const { board, behind, dispose } = await served(host('host-2', scopes));
+  const append = vi.spyOn(behind, 'append');
+  const submit = submittedEvent();
+  await board.append(submit.task.taskId, 1, submit, 'buffered');
+  await board.append(submit.task.taskId, 2, claimedBy('adolf'), 'buffered');
+  expect(append.mock.calls.map(([, version, , durability]) => [version, durability])).toEqual([
+    [1, 'committed'],
+    [2, 'committed'],
+  ]);
+  await dispose();
+});
+
+it('flushes the board behind it, whose reads may show what is not durable yet', async () => {
+  const { board, behind, dispose } = await served(host('host-2', scopes));
+  const flush = vi.spyOn(behind, 'flush');
+  await board.flush();
+  expect(flush).toHaveBeenCalledOnce();
+  await dispose();
+});
+
 it('lets nobody write without tasks:work, in another name, or against the table', async () => {
   const reader = await served(host('reader', ['tasks:read']));
   const uid = await submitted(reader.behind);
@@ -120,6 +142,7 @@ it('refuses a call that is not of the protocol, naming the field', async () => {
     [{ op: 'append', uid: 'x', version: 1, event }, 'uid'],
     [{ op: 'append', uid: event.task.taskId, version: 0, event }, 'version'],
     [{ op: 'find', query: { limit: 501 } }, 'query.limit'],
+    [{ op: 'list', queue: 'adolf', nowMs: 0, limit: limits.candidates + 1 }, 'limit'],
     [{ op: 'drop-everything' }, 'op'],
   ] as const) {
     const answer = await app.request('http://mesh.test/board', {

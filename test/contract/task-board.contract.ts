@@ -234,6 +234,13 @@ function describeQueues(fresh: Fresh): void {
     );
   });
 
+  it('lists as many as a worker looks down its queue at once', async () => {
+    const { board } = await fresh();
+    const uids = await Promise.all(Array.from({ length: 120 }, () => submitted(board)));
+    const listed = await board.list(queueOf('adolf'), builtAtMs, limits.candidates);
+    expect(sorted(listed)).toEqual(sorted(uids));
+  });
+
   it('lists a scheduled task from its instant on', async () => {
     const { board } = await fresh();
     const notBeforeAtMs = builtAtMs + 60_000;
