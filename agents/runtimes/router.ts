@@ -178,14 +178,14 @@ export function startRouting(deps: RoutingDeps, pollMs: number = limits.pollMs):
     while (!stopping.signal.aborted) {
       wakeUp = new AbortController();
       await decideWaiting(deps, route, stopping.signal);
-      const idle = AbortSignal.any([wakeUp.signal, stopping.signal]);
-      await deps.clock.sleep(pollMs * (0.75 + deps.random.fraction() / 2), idle);
+      await deps.clock.sleep(pollMs * (0.75 + deps.random.fraction() / 2), wakeUp.signal);
     }
   })();
   return {
     wake,
     async stop() {
       stopping.abort();
+      wake();
       unwatch();
       await loop;
     },

@@ -51,7 +51,7 @@ export async function runHeld(
       return undefined;
     }
     const after = told(end, isTimedOut(), options);
-    return await orLost(deps, held, finishWhenReachable(deps, held, after));
+    return await orLost(deps, held, finishWhenReachable(deps, held, after, options.stopping));
   } finally {
     ended.abort('run ended');
     lease.stop();
@@ -132,22 +132,37 @@ function hasSpawnMargin({ clock }: QueueDeps, held: Held): boolean {
   return held.leaseMs - used >= margin;
 }
 
-/** An outcome is held and put on record once the board answers again; the fence guards it meanwhile. */
-async function finishWhenReachable(deps: QueueDeps, held: Held, end: RunEnd): Promise<TaskState> {
+/**
+ * An outcome is held and put on record once the board answers again; the fence guards it meanwhile. A
+ * process that stops tries a few times more and then leaves it to the next start, which finds it dead.
+ */
+async function finishWhenReachable(
+  deps: QueueDeps,
+  held: Held,
+  end: RunEnd,
+  stopping: AbortSignal,
+): Promise<TaskState> {
+  let left: number = mostFinishTries;
   for (let tries = 0; ; tries++) {
     try {
       return await finishRun(deps, held, end);
     } catch (error) {
       const unreachable = error instanceof MeshError && error.code === 'FABRIC_DOWN';
-      if (!unreachable || tries >= mostFinishTries) throw error;
+      if (stopping.aborted) left = Math.min(left, triesAtStop);
+      if (!unreachable || left <= 0) throw error;
+      left -= 1;
       if (tries === 0) deps.log.warn('run.outcome-held', { taskId: held.uid, fence: held.fence });
-      await deps.clock.sleep(Math.min(30_000, 200 * 2 ** tries));
+      if (stopping.aborted) await deps.clock.sleep(stopPauseMs);
+      else await deps.clock.sleep(Math.min(30_000, 200 * 2 ** tries), stopping);
     }
   }
 }
 
 /** About 15 minutes of waiting for the board, after which the keeper's expiry decides. */
 const mostFinishTries = 36;
+/** Of a process that is stopping, within `mesh up`'s own grace. */
+const triesAtStop = 4;
+const stopPauseMs = 250;
 
 async function orLost<T>(deps: QueueDeps, held: Held, work: Promise<T>): Promise<T | undefined> {
   try {

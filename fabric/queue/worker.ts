@@ -67,11 +67,10 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   const loop = (async () => {
     while (!stopping.signal.aborted) {
       wakeUp = new AbortController();
-      const idle = AbortSignal.any([wakeUp.signal, stopping.signal]);
       await drainOnce().catch((error: unknown) => {
         reportDown(deps, agentId, error);
       });
-      await deps.clock.sleep(untilNextLook(deps, options, pollMs), idle);
+      await deps.clock.sleep(untilNextLook(deps, options, pollMs), wakeUp.signal);
     }
   })();
 
@@ -79,6 +78,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
     wake,
     async stop() {
       stopping.abort('stopping');
+      wake();
       for (const undo of release) undo();
       await loop;
       await Promise.all(running);
@@ -137,7 +137,7 @@ async function takeNext(
 }
 
 /** How far it looks down its queue, step by step: the head may be full of what it can't take now. */
-const depths = [8, 64, 512] as const;
+const depths = [8, 64, limits.candidates] as const;
 
 async function claimBest(deps: QueueDeps, policy: AgentPolicy, incarnation: string) {
   let seen = 0;
