@@ -4,4 +4,6 @@ process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuMs: (user + system) / 1_000, rssMiB: process.memoryUsage.rss() / 1_048_576 });
 });
+// A bench that is killed must not leave its servers behind.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
