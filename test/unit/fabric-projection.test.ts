@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { a2aViewOf, isResting, isTerminal, type A2aState } from '../../fabric/domain/a2a-state.ts';
 import { takingRank } from '../../fabric/domain/order.ts';
-import { phases, type Phase } from '../../fabric/domain/state.ts';
+import { phases, type Phase, type TaskState } from '../../fabric/domain/state.ts';
 import type { Priority } from '../../fabric/domain/task.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
 import { after, afterKinds, taskIn } from '../support/task-in-phase.ts';
@@ -103,16 +103,22 @@ describe('order of taking', () => {
   };
 
   it('is 1, own work in progress, 2, 0, 3', () => {
-    expect(([1, 2, 0, 3] as const).map((priority) => rank(priority, false))).toEqual([0, 2, 3, 4]);
-    expect(([1, 2, 0, 3] as const).map((priority) => rank(priority, true))).toEqual([0, 1, 1, 1]);
+    expect(([1, 2, 0, 3] as const).map((priority) => rank(priority, false))).toEqual([0, 4, 6, 8]);
+    expect(([1, 2, 0, 3] as const).map((priority) => rank(priority, true))).toEqual([0, 2, 2, 2]);
   });
 
   it('knows work in progress by its last start, of its own agent', () => {
     const ready = taskIn('ready', { priority: 3 });
     const mine = { ...ready, agentId: AgentId.parse('berta') };
-    expect(takingRank(afterKinds(mine, 'claimed', 'started', 'expired'))).toBe(4);
+    expect(takingRank(afterKinds(mine, 'claimed', 'started', 'expired'))).toBe(8);
     const claimedOnly = { ...ready, agentId: AgentId.parse('adolf') };
-    expect(takingRank(afterKinds(claimedOnly, 'claimed', 'expired'))).toBe(4);
+    expect(takingRank(afterKinds(claimedOnly, 'claimed', 'expired'))).toBe(8);
+  });
+
+  it('puts what has its last attempt left behind the others of its priority', () => {
+    const lose = (state: TaskState) => afterKinds(state, 'claimed', 'started', 'expired');
+    const state = { ...taskIn('ready', { priority: 2 }), agentId: AgentId.parse('adolf') };
+    expect([takingRank(lose(state)), takingRank(lose(lose(state)))]).toEqual([2, 5]);
   });
 
   it('follows an edit', () => {
