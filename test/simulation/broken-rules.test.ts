@@ -3,17 +3,17 @@ import { brokenRules, type BrokenRule } from './broken-rules.ts';
 import { askedSeed, failureText, runEpisodes } from './many-episodes.ts';
 
 /** The rule that is taken out now; the modules below look here at each call. */
-const broken = vi.hoisted(() => ({ now: { rule: 'none' } as BrokenRule }));
+const broken = vi.hoisted((): { now: BrokenRule } => ({ now: { rule: 'none' } }));
 
-vi.mock('../../fabric/domain/transition.ts', async (original) => {
-  const real = await original<typeof import('../../fabric/domain/transition.ts')>();
+vi.mock(import('../../fabric/domain/transition.ts'), async (original) => {
+  const real = await original();
   const transition: typeof real.transition = (before, event) =>
     (broken.now.transition?.(real.transition) ?? real.transition)(before, event);
   return { ...real, transition };
 });
 
-vi.mock('../../fabric/domain/access.ts', async (original) => {
-  const real = await original<typeof import('../../fabric/domain/access.ts')>();
+vi.mock(import('../../fabric/domain/access.ts'), async (original) => {
+  const real = await original();
   const open = <T extends (...of: never[]) => boolean>(may: T) =>
     ((...of: Parameters<T>) => broken.now.isOpenToAll === true || may(...of)) as T;
   return {
@@ -24,30 +24,30 @@ vi.mock('../../fabric/domain/access.ts', async (original) => {
   };
 });
 
-vi.mock('../../fabric/domain/limits.ts', async (original) => {
-  const real = await original<typeof import('../../fabric/domain/limits.ts')>();
+vi.mock(import('../../fabric/domain/limits.ts'), async (original) => {
+  const real = await original();
   const limits = Object.create(real.limits, {
     spawnMarginMs: { get: () => broken.now.spawnMarginMs ?? real.limits.spawnMarginMs },
   }) as typeof real.limits;
   return { limits };
 });
 
-vi.mock('../../fabric/queue/lease.ts', async (original) => {
-  const real = await original<typeof import('../../fabric/queue/lease.ts')>();
+vi.mock(import('../../fabric/queue/lease.ts'), async (original) => {
+  const real = await original();
   const keepLease: typeof real.keepLease = (deps, held) =>
     (broken.now.keepLease?.(real.keepLease) ?? real.keepLease)(deps, held);
   return { ...real, keepLease };
 });
 
-vi.mock('../../fabric/queue/claim.ts', async (original) => {
-  const real = await original<typeof import('../../fabric/queue/claim.ts')>();
+vi.mock(import('../../fabric/queue/claim.ts'), async (original) => {
+  const real = await original();
   const startRun: typeof real.startRun = (deps, held) =>
     (broken.now.startRun ?? real.startRun)(deps, held);
   return { ...real, startRun };
 });
 
-vi.mock('../../keeper/leases.ts', async (original) => {
-  const real = await original<typeof import('../../keeper/leases.ts')>();
+vi.mock(import('../../keeper/leases.ts'), async (original) => {
+  const real = await original();
   const createLeaseSweep: typeof real.createLeaseSweep = (deps, options) =>
     (broken.now.sweepOf ?? real.createLeaseSweep)(deps, options);
   return { ...real, createLeaseSweep };

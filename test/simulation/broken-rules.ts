@@ -3,16 +3,16 @@ import type { TaskState, Transition } from '../../fabric/domain/state.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import { change, eventOf } from '../../fabric/queue/change.ts';
-import type { Held } from '../../fabric/queue/claim.ts';
+import type { createLeaseSweep, LeaseSweep, LeaseSweepOptions } from '../../keeper/leases.ts';
+import type { Held, startRun } from '../../fabric/queue/claim.ts';
 import type { LogWriterDeps, QueueDeps } from '../../fabric/queue/deps.ts';
 import type { KeptLease } from '../../fabric/queue/lease.ts';
-import type { LeaseSweep, LeaseSweepOptions } from '../../keeper/leases.ts';
 import { memoryStore, type MemoryStore } from '../support/memory-store.ts';
 import type { RuleBreaks } from './episode.ts';
 
 export type Rule = (before: TaskState | undefined, event: TaskEvent) => Transition;
 export type KeepLease = (deps: QueueDeps, held: Held) => KeptLease;
-export type SweepOf = (deps: LogWriterDeps, options: LeaseSweepOptions) => LeaseSweep;
+export type SweepOf = typeof createLeaseSweep;
 
 /** One protective rule, and a mesh without it. Whatever is not named stays as it is. */
 export interface BrokenRule {
@@ -20,7 +20,7 @@ export interface BrokenRule {
   readonly breaks?: RuleBreaks;
   readonly transition?: (real: Rule) => Rule;
   readonly keepLease?: (real: KeepLease) => KeepLease;
-  readonly startRun?: (deps: QueueDeps, held: Held) => Promise<Held>;
+  readonly startRun?: typeof startRun;
   readonly sweepOf?: SweepOf;
   /** `access.ts` says yes to everybody. */
   readonly isOpenToAll?: boolean;
@@ -86,7 +86,7 @@ export const brokenRules: readonly BrokenRule[] = [
     transition: seen((before, event) => {
       const { claim } = before;
       if (!endsRun(event) || claim === undefined || !('fence' in event)) return [before, event];
-      return [before, { ...event, fence: claim.fence } as TaskEvent];
+      return [before, { ...event, fence: claim.fence }];
     }),
   },
   {

@@ -47,7 +47,7 @@ export function simulatedPeople(options: PeopleOptions): People {
   };
   const lookAround = async () => {
     for (;;) {
-      await sleep(6_000);
+      await sleep(9_000);
       await tried(attendToAll(options, chance), report);
     }
   };

@@ -1,0 +1,3 @@
+import { simulateHalfAMillion } from './million.ts';
+
+simulateHalfAMillion(2_000_000);
