@@ -46,7 +46,7 @@ function questionFor(state: TaskState): Question {
     kind: 'deadline',
     text:
       `This task was due ${due} UTC and nobody has started it. go on = it keeps its place and is done ` +
-      'late, cancel = end it. A new deadline can be set with mesh task edit.',
+      'late, cancel = end it. For a new deadline set it first (mesh task edit), then answer go on.',
     options: ['go on', 'cancel'],
     to: [humanFor(state)],
     urgent: true,

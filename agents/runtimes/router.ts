@@ -7,6 +7,7 @@ import type { Question, Selection, Target as TaskTarget } from '../../fabric/dom
 import { decisionIdFor, humanFor } from '../../fabric/domain/transition/questions.ts';
 import { change, eventOf } from '../../fabric/queue/change.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
+import { ratingQuestion } from '../../fabric/queue/rating.ts';
 import { routeTask } from '../../fabric/queue/route.ts';
 import type { RouteDecision } from '../../router/decision.ts';
 import { sentence } from '../../router/explain.ts';
@@ -110,16 +111,29 @@ async function refused(
   state: TaskState,
   decision: Extract<RouteDecision, { do: 'reject' }>,
 ): Promise<TaskState> {
-  // The rating was asked for at the submit.
-  if (decision.why === 'needsScore') return state;
-  const isDeadline = decision.why === 'deadlineBeforeFree';
-  const question = isDeadline ? deadlineQuestion : nobodyQuestion;
   const by = { id: state.task.responsible, role: 'fabric' as const };
   return change(deps, state.taskId, ({ state: now }) => {
     if (now.agentId !== undefined || !isAskable(now)) return undefined;
-    if (isDeadline && wasAskedSince(now)) return undefined;
-    return eventOf(deps, by, 'asked', { question: question(now, decision.reasons.join('; ')) });
+    const question = questionAbout(now, decision);
+    return question && eventOf(deps, by, 'asked', { question });
   });
+}
+
+/** What a person is asked about a refusal; undefined where they have said already what they want. */
+function questionAbout(
+  now: TaskState,
+  { why, reasons }: Extract<RouteDecision, { do: 'reject' }>,
+): Question | undefined {
+  switch (why) {
+    case 'needsScore':
+      // Rated since the decision: the next look decides with the score.
+      return now.score === 0 ? ratingQuestion(now) : undefined;
+    case 'deadlineBeforeFree':
+      return wasAskedSince(now) ? undefined : deadlineQuestion(now, reasons.join('; '));
+    case 'unknownAgent':
+    case 'noCandidate':
+      return nobodyQuestion(now, reasons.join('; '));
+  }
 }
 
 const isAskable = ({ phase }: TaskState): boolean =>
@@ -135,7 +149,7 @@ function deadlineQuestion(state: TaskState, why: string): Question {
     kind: 'deadline',
     text:
       `Nobody who can do this task is free before its deadline (${why.slice(0, 600)}). go on = it waits and is ` +
-      'done late, cancel = end it. A new deadline can be set with mesh task edit.',
+      'done late, cancel = end it. For a new deadline set it first (mesh task edit), then answer go on.',
     options: ['go on', 'cancel'],
     to: [humanFor(state)],
     urgent: true,

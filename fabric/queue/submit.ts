@@ -4,15 +4,15 @@ import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { authorOf, type Principal } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
-import type { Provenance, Question, Target, TaskDefinition } from '../domain/task.ts';
-import { decisionIdFor, humanFor } from '../domain/transition/questions.ts';
+import type { Provenance, Target, TaskDefinition } from '../domain/task.ts';
 import { fold } from '../domain/fold.ts';
 import { widerEffects } from '../domain/trust.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
 import type { Durability } from '../ports/task-board.ts';
-import { appended, change, eventOf } from './change.ts';
+import { appended, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { checkCreationQuota, isAdmitted, mayCall, provenanceOf } from './provenance.ts';
+import { askForScore, needsScore } from './rating.ts';
 
 /** What a submitter says; everything about who they are comes from `principal`. */
 export interface SubmitRequest {
@@ -212,34 +212,4 @@ function startOf(deps: QueueDeps, task: TaskDefinition, policy: AgentPolicy) {
   if (!task.admitted || needsScore(task)) return 'submitted';
   const later = task.notBeforeAtMs !== undefined && task.notBeforeAtMs > deps.clock.nowMs();
   return later ? 'scheduled' : 'ready';
-}
-
-/** Whether its tier would come from a score that nobody has given. */
-function needsScore({ target, selection, score }: TaskDefinition): boolean {
-  const tierKnown =
-    target.kind === 'agent' ||
-    selection?.tier !== undefined ||
-    (target.kind === 'constraints' && target.need.tier !== undefined);
-  return !tierKnown && score === 0;
-}
-
-/**
- * Where the tier would come from the score, an unrated task asks for one; never a cheap run. It waits in
- * `submitted` meanwhile, so that no worker takes it before the question is on record.
- */
-async function askForScore(deps: QueueDeps, state: TaskState): Promise<TaskState> {
-  if (!needsScore(state.task) || state.phase === 'suggested') return state;
-  const question: Question = {
-    decisionId: decisionIdFor(state),
-    kind: 'rating',
-    text:
-      'How large is this task? The score decides which tier of model may do it: up to 2 small, up to ' +
-      '5 medium, more large. It waits until somebody rates it.',
-    options: ['1', '2', '3', '5', '8', '13', '21'],
-    to: [humanFor(state)],
-  };
-  const by = { id: state.task.responsible, role: 'fabric' as const };
-  return change(deps, state.taskId, (log) =>
-    log.state.version === state.version ? eventOf(deps, by, 'asked', { question }) : undefined,
-  );
 }

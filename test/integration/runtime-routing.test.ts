@@ -9,6 +9,7 @@ import { PrincipalId } from '../../fabric/domain/ids.ts';
 import { scopes, type Principal } from '../../fabric/domain/principal.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import { answerQuestion } from '../../fabric/queue/answer.ts';
+import { steerTask } from '../../fabric/queue/steer.ts';
 import { submitTask, type SubmitRequest } from '../../fabric/queue/submit.ts';
 import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import type { Explanation, RouteDecision } from '../../router/decision.ts';
@@ -33,7 +34,7 @@ const wait = (untilMs?: number): RouteDecision => ({
   ...{ do: 'park', reasons: ['all are busy'], explain },
   ...(untilMs !== undefined && { untilMs }),
 });
-const no = (why: 'noCandidate' | 'deadlineBeforeFree'): RouteDecision => ({
+const no = (why: 'noCandidate' | 'deadlineBeforeFree' | 'needsScore'): RouteDecision => ({
   ...{ do: 'reject', why, reasons: ['no such skill'], explain },
 });
 
@@ -111,6 +112,24 @@ describe('routing a new task', () => {
     const state = await submit({ score: 0 });
     expect((await route(state)).question?.kind).toBe('rating');
     expect(seen).toHaveLength(0);
+  });
+
+  it('asks for the score of what was only suggested, once it is admitted', async () => {
+    const { deps, submit, route, answers } = await router();
+    answers.next = no('needsScore');
+    const tainted: Principal = { ...alvis, id: PrincipalId.parse('guest'), trust: 'untrusted' };
+    const suggested = await submit({ score: 0, principal: tainted });
+    expect(suggested.phase).toBe('suggested');
+    const admitted = await steerTask(deps, alvis, suggested.taskId, { do: 'admit' });
+    const asked = await route(admitted);
+    expect(asked).toMatchObject({ phase: 'input-required', question: { kind: 'rating' } });
+    expect((await route(asked)).version).toBe(asked.version);
+    const [to] = asked.question!.to;
+    const given = { principal: { ...alvis, id: to! }, uid: asked.taskId };
+    const { decisionId } = asked.question!;
+    const rated = await answerQuestion(deps, { ...given, decisionId, value: '5' });
+    answers.next = toAdolf;
+    expect(await route(rated)).toMatchObject({ agentId: 'adolf', score: 5 });
   });
 
   it('yields to who was faster', async () => {

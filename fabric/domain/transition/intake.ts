@@ -44,9 +44,17 @@ export function admitted(before: TaskState, event: EventOf<'admitted'>): Transit
   return to(before, event, { phase: readyPhase(before) });
 }
 
-/** What a person changes before anybody has claimed it. */
+/** Before anybody has claimed it; a question about its deadline or its size is about what is edited here. */
+function isEditable({ phase, question }: TaskState): boolean {
+  if (unclaimedPhases.has(phase) || phase === 'paused') return true;
+  return (
+    phase === 'input-required' && (question?.kind === 'deadline' || question?.kind === 'rating')
+  );
+}
+
+/** What a person changes before anybody has claimed it. It answers no question by itself. */
 export function edited(before: TaskState, event: EventOf<'edited'>): Transition {
-  if (!unclaimedPhases.has(before.phase) && before.phase !== 'paused') return refuse('wrongPhase');
+  if (!isEditable(before)) return refuse('wrongPhase');
   if (event.by.role !== 'human') return refuse('humanOnly');
   const drop: (keyof TaskState)[] = [];
   if (event.deadlineAtMs === null) drop.push('deadlineAtMs');
