@@ -125,22 +125,26 @@ async function vouchedByRun(
   const claims = await readRunToken(meshSecret, text, nowMs);
   const card = registry.card(claims?.agentId ?? '');
   if (claims === undefined || card === undefined) return undefined;
-  const { agentId, taskId, attempt, expiresAtMs } = claims;
+  const { agentId, taskId, fence, expiresAtMs } = claims;
   return {
     principal: {
       id: PrincipalId.parse(agentId),
       role: roleOf(card.trust),
       trust: card.trust,
       scopes: runScopes,
-      run: { taskId, attempt },
+      run: { taskId, fence },
     },
     expiresAtMs,
   };
 }
 
-/** The log revokes: a run's credential holds while its task works under that very attempt. */
+/**
+ * The log revokes: a run's credential holds while its task works under that very claim. Attempts don't
+ * tell: one that was given back is counted again for the next run.
+ */
 async function isRunAlive({ board }: AuthenticateOptions, { id, run }: Principal) {
   if (run === undefined) return false;
   const state = (await board.read(run.taskId))?.state;
-  return state?.phase === 'working' && state.attempts === run.attempt && state.claim?.holder === id;
+  const claim = state?.phase === 'working' ? state.claim : undefined;
+  return claim?.fence === run.fence && claim.holder === id;
 }

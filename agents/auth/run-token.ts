@@ -10,7 +10,7 @@ const audience = 'mesh';
 export interface RunTokenClaims {
   readonly agentId: AgentId;
   readonly taskId: TaskId;
-  readonly attempt: number;
+  readonly fence: number;
   /** Ms since the epoch. */
   readonly expiresAtMs: number;
 }
@@ -18,7 +18,7 @@ export interface RunTokenClaims {
 /**
  * The token that a run gets as `MESH_TASK_TOKEN`: it may submit children of its task and await them
  * (`DESIGN.md` 7). HS256 with a key of its own, derived from the mesh secret (RFC 5869). It holds only
- * as long as the log says that this attempt is working.
+ * as long as the log says that the claim at this fence is working.
  */
 export async function issueRunToken(
   run: Omit<RunTokenClaims, 'agentId' | 'taskId'> & {
@@ -27,7 +27,7 @@ export async function issueRunToken(
     readonly taskId: string;
   },
 ): Promise<string> {
-  return new SignJWT({ task: run.taskId, attempt: run.attempt })
+  return new SignJWT({ task: run.taskId, fence: run.fence })
     .setProtectedHeader({ alg: 'HS256', typ: runTokenType })
     .setSubject(run.agentId)
     .setAudience(audience)
@@ -38,7 +38,7 @@ export async function issueRunToken(
 const Claims = z.looseObject({
   sub: AgentId,
   task: TaskId,
-  attempt: z.int().positive(),
+  fence: z.int().positive(),
   exp: z.int().positive(),
 });
 
@@ -56,8 +56,8 @@ export async function readRunToken(
   }).catch(() => undefined);
   const claims = Claims.safeParse(read?.payload);
   if (!claims.success) return undefined;
-  const { sub: agentId, task: taskId, attempt, exp } = claims.data;
-  return { agentId, taskId, attempt, expiresAtMs: exp * 1_000 };
+  const { sub: agentId, task: taskId, fence, exp } = claims.data;
+  return { agentId, taskId, fence, expiresAtMs: exp * 1_000 };
 }
 
 const keys = new Map<string, Uint8Array>();

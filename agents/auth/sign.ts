@@ -30,7 +30,7 @@ export interface CallSigning {
   /** Default: all that an agent may. */
   readonly scope?: readonly Scope[];
   /** The run that calls: it may submit children of that task and await them, nothing else. */
-  readonly run?: { readonly taskId: string; readonly attempt: number };
+  readonly run?: { readonly taskId: string; readonly fence: number };
   /** Only for a trusted router or front, which relays for somebody it has authenticated. */
   readonly onBehalfOf?: { readonly id: string; readonly role: 'human' | 'agent' };
 }
@@ -47,7 +47,7 @@ export async function signCall(call: CallSigning): Promise<string> {
   const nowSeconds = Math.floor(call.clock.nowMs() / 1_000);
   const claims = {
     scope: (call.scope ?? agentScopes).join(' '),
-    ...(run ? { task: run.taskId, attempt: run.attempt } : {}),
+    ...(run ? { task: run.taskId, fence: run.fence } : {}),
     ...(onBehalfOf ? { act: { sub: agentId }, role: onBehalfOf.role } : {}),
   };
   const key = await importJWK({ ...privateJwk }, 'EdDSA');

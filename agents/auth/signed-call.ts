@@ -21,7 +21,7 @@ const Claims = z.looseObject({
   act: z.looseObject({ sub: AgentId }).optional(),
   role: z.enum(['human', 'agent']).optional(),
   task: TaskId.optional(),
-  attempt: z.int().positive().optional(),
+  fence: z.int().positive().optional(),
 });
 type Claims = z.infer<typeof Claims>;
 
@@ -98,15 +98,15 @@ function principalOf(
 ): Principal | undefined {
   const granted = grantedScopes(claims.scope, issuer);
   if (claims.act !== undefined) return relayed(registry, issuer, claims, granted);
-  const { task: taskId, attempt } = claims;
-  const isHalfBound = (taskId === undefined) !== (attempt === undefined);
+  const { task: taskId, fence } = claims;
+  const isHalfBound = (taskId === undefined) !== (fence === undefined);
   if (claims.sub !== (issuer.id as string) || isHalfBound) return undefined;
   return {
     id: claims.sub,
     role: roleOf(issuer.trust),
     trust: issuer.trust,
     scopes: granted,
-    ...(taskId !== undefined && attempt !== undefined ? { run: { taskId, attempt } } : {}),
+    ...(taskId !== undefined && fence !== undefined ? { run: { taskId, fence } } : {}),
   };
 }
 

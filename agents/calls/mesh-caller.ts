@@ -16,11 +16,11 @@ export interface MeshCallerOptions {
   readonly clock: Clock;
 }
 
-/** Who calls whom. `run` binds the call to a task and its attempt: what it submits is that task's child. */
+/** Who calls whom. `run` binds the call to a task and its claim: what it submits is that task's child. */
 export interface CallPath {
   readonly from: string;
   readonly to: string;
-  readonly run?: { readonly taskId: string; readonly attempt: number };
+  readonly run?: { readonly taskId: string; readonly fence: number };
 }
 
 export interface Sending extends CallPath {

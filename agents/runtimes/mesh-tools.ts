@@ -102,7 +102,7 @@ export function meshTools(
   // The attempt plays no part: a run that is repeated names the same children.
   let ordinal = 0;
   const path = (to: string) => {
-    const bound = { taskId: run.state.taskId, attempt: run.attempt };
+    const bound = { taskId: run.state.taskId, fence: run.fence };
     return { from: card.id, to, run: bound };
   };
 

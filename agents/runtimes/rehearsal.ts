@@ -67,7 +67,7 @@ async function submitted(
     {
       from: card.id,
       to: agent,
-      run: { taskId, attempt: run.attempt },
+      run: { taskId, fence: run.fence },
       text,
       messageId: childMessageId(taskId, 0),
       wait: true,

@@ -9,11 +9,11 @@ export interface RunnerGrants {
   variable(name: string): string | undefined;
   /** Where the mesh's front is reached. */
   meshUrl(): string;
-  /** A token bound to this task and attempt; it dies with the run. */
+  /** A token bound to this task and its claim; it dies with the run. */
   issueRunToken(run: {
     readonly agentId: string;
     readonly taskId: string;
-    readonly attempt: number;
+    readonly fence: number;
     readonly expiresAtMs: number;
   }): Promise<string>;
 }
@@ -50,7 +50,7 @@ export async function runnerEnvironment(
   };
   if (card.mayCall.length === 0 && !card.progress) return { ok: true, env, secrets };
   const { taskId } = run.state;
-  const bound = { agentId: run.agentId, taskId, attempt: run.attempt, expiresAtMs };
+  const bound = { agentId: run.agentId, taskId, fence: run.fence, expiresAtMs };
   const token = await grants.issueRunToken(bound);
   return {
     ok: true,

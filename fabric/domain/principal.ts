@@ -23,7 +23,7 @@ export interface Principal {
   readonly trust: TrustClass;
   readonly scopes: ReadonlySet<Scope>;
   /** The run this credential is bound to: it may submit children of that task and await them. */
-  readonly run?: { readonly taskId: TaskId; readonly attempt: number };
+  readonly run?: { readonly taskId: TaskId; readonly fence: number };
   /** Trusted router or front that relays for `id`. */
   readonly actor?: PrincipalId;
 }

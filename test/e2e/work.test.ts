@@ -60,7 +60,7 @@ const addressOf = (agentId: string) => `${mesh.url}/agents/${agentId}/`;
 async function signedBy(
   agentId: string,
   audience: string,
-  run?: { taskId: string; attempt: number },
+  run?: { taskId: string; fence: number },
 ) {
   const file = join(home.dir, 'state/keys', `${agentId}.jwk.json`);
   const privateJwk = JSON.parse(await readFile(file, 'utf8')) as PrivateJwk;
@@ -149,7 +149,7 @@ describe('delegation', { timeout: 120_000 }, () => {
   it('goes on without waiting by message/send under its own key, and the child names its parent', async () => {
     const uid = await submit(mesh, 'understudy', 'take your time');
     await eventually(phaseOf(uid), (phase) => phase === 'working');
-    const { attempts } = await taskState(mesh, uid);
+    const { fence } = (await taskState(mesh, uid)).claim!;
     const sent = await rpc(
       addressOf('helper'),
       'message/send',
@@ -163,7 +163,7 @@ describe('delegation', { timeout: 120_000 }, () => {
         configuration: { blocking: false },
       },
       {
-        token: await signedBy('understudy', 'helper', { taskId: uid, attempt: attempts }),
+        token: await signedBy('understudy', 'helper', { taskId: uid, fence }),
         version: '0.3',
       },
     );
@@ -181,7 +181,7 @@ describe('delegation', { timeout: 120_000 }, () => {
       addressOf('helper'),
       'SendMessage',
       { message: message('one more') },
-      { token: await signedBy('understudy', 'helper', { taskId: uid, attempt: attempts }) },
+      { token: await signedBy('understudy', 'helper', { taskId: uid, fence }) },
     );
     expect(late.status).toBe(401);
   });

@@ -88,7 +88,7 @@ const wrong: Record<string, () => Promise<Headers> | Headers> = {
   'a relay by one who is no router': async () =>
     bearer(await forged({ sub: 'operator', act: { sub: 'helper' }, role: 'human' })),
   'half of a run': async () => bearer(await forged({ task: 'f'.repeat(32) })),
-  'a run that is not': async () => bearer(await forged({ task: 'f'.repeat(32), attempt: 1 })),
+  'a run that is not': async () => bearer(await forged({ task: 'f'.repeat(32), fence: 1 })),
   'an unknown kid': async () => bearer(await forged({}, { kid: 'unknown' })),
   'no kid': async () => bearer(await forged({}, { kid: undefined })),
   'another typ': async () => bearer(await forged({}, { typ: 'at+jwt' })),
@@ -111,7 +111,7 @@ const wrong: Record<string, () => Promise<Headers> | Headers> = {
       sub: 'helper',
       aud: 'mesh',
       task: 'f'.repeat(32),
-      attempt: 1,
+      fence: 1,
       exp: seconds() + 60,
     };
     const body = `${encoded({ alg: 'HS256', typ: 'mesh-run+jwt' })}.${encoded(claims)}`;
@@ -120,7 +120,7 @@ const wrong: Record<string, () => Promise<Headers> | Headers> = {
   'a run token of a task that is not': async () =>
     bearer(
       await issueRunToken({
-        ...{ meshSecret, agentId: 'helper', taskId: 'f'.repeat(32), attempt: 1 },
+        ...{ meshSecret, agentId: 'helper', taskId: 'f'.repeat(32), fence: 1 },
         expiresAtMs: Date.now() + 60_000,
       }),
     ),
@@ -232,9 +232,9 @@ describe('credentials that hold', () => {
       { message: message('x') },
       { token: alice },
     );
-    const { state, attempt } = await run.begun;
+    const { state, fence } = await run.begun;
     const token = await issueRunToken({
-      ...{ meshSecret, agentId: 'helper', taskId: state.taskId, attempt },
+      ...{ meshSecret, agentId: 'helper', taskId: state.taskId, fence },
       expiresAtMs: Date.now() + 60_000,
     });
     const child = await rpc(url, 'SendMessage', { message: message('child') }, { token });

@@ -114,8 +114,8 @@ describe('a run’s own credential', () => {
     mesh.runs.set('adolf', run.runTask);
     mesh.runs.set('helper', shout);
     const call = rpc(url, 'SendMessage', { message: message('lead') }, { token: alice });
-    const { state, attempt } = await run.begun;
-    const bound = { taskId: state.taskId, attempt };
+    const { state, fence } = await run.begun;
+    const bound = { taskId: state.taskId, fence };
     const helper = mesh.urlOf('helper');
     const token = await mesh.signed('adolf', 'helper', { run: bound });
     const child = taskOf(await rpc(helper, 'SendMessage', { message: message('part') }, { token }));

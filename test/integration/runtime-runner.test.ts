@@ -45,7 +45,7 @@ function runtimeOf(card: Card, variables: Readonly<Record<string, string>> = {})
       basicEnvironment: { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' },
       variable: (name) => variables[name],
       meshUrl: () => 'http://127.0.0.1:4700',
-      issueRunToken: ({ taskId, attempt }) => Promise.resolve(`token-${taskId}-${attempt}`),
+      issueRunToken: ({ taskId, fence }) => Promise.resolve(`token-${taskId}-${fence}`),
     },
     runsFolder,
     clock: systemClock,

@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 import { BoardUnavailableError } from '../../fabric/domain/errors.ts';
+import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { claimTask } from '../../fabric/queue/claim.ts';
 import { runHeld } from '../../fabric/queue/run-held.ts';
 import { createSlots } from '../../fabric/queue/slots.ts';
 import { startWorker } from '../../fabric/queue/worker.ts';
 import { queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
 
-const done = { kind: 'done', outcome: { summary: 'It is done.', artifacts: [] } } as const;
+const done: RunEnd = { kind: 'done', outcome: { summary: 'It is done.', artifacts: [] } };
 
 /** A run of a fresh task that has ended while the board does not take its outcome. */
 async function heldOutcome(

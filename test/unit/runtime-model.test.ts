@@ -333,7 +333,7 @@ describe('tools', () => {
     expect(seen).toMatchObject([
       {
         ...{ name: 'send', from: 'adolf', to: 'researcher', text: 'Find sources.', wait: true },
-        run: { taskId: run.state.taskId, attempt: 1 },
+        run: { taskId: run.state.taskId, fence: run.fence },
       },
     ]);
     const [told] = contents(gateway.requests[1]!.messages, 'tool');
