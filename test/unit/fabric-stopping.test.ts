@@ -29,10 +29,14 @@ async function heldOutcome(
   };
   const runTask = () => Promise.resolve(done);
   const run = runHeld(outage, held!, { policy, runTask, interactive: false, stopping });
-  const ended = vi.fn();
+  const ended = vi.fn<(how: unknown) => void>();
   run.then(
-    () => ended('on record'),
-    (error: unknown) => ended(error),
+    () => {
+      ended('on record');
+    },
+    (error: unknown) => {
+      ended(error);
+    },
   );
   return { taskId, ended };
 }
