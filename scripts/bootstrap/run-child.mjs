@@ -42,21 +42,24 @@ async function ended(child, file) {
 }
 
 /**
- * Runs a step of the set-up, its output on our stderr, or in `logFile` if one is given.
+ * Runs a step of the set-up, its output on our stderr, or in `logFile` if one is given; it reads
+ * `input`.
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{cwd: string, env?: Record<string, string>, logFile?: string, timeoutMs?: number}} options
+ * @param {{cwd: string, env?: Record<string, string>, logFile?: string, timeoutMs?: number, input?: string}} options
  * @throws {SetupError} when it does not exit with 0; with a log file its last lines are in the message
  */
-export async function runStep(file, args, { cwd, env = {}, logFile, timeoutMs }) {
+export async function runStep(file, args, { cwd, env = {}, logFile, timeoutMs, input }) {
   const log = logFile === undefined ? 2 : openSync(logFile, 'a');
   try {
     const child = spawn(file, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: ['ignore', log, log],
+      stdio: [input === undefined ? 'ignore' : 'pipe', log, log],
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     });
+    // A child that ends before it has read all says why by its exit code, not by our broken pipe.
+    child.stdin?.on('error', () => undefined).end(input);
     const { code, signal } = await ended(child, file);
     if (code === 0) return;
     const shown = [basename(file), ...args].join(' ').slice(0, 200);

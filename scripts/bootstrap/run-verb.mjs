@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { runChecks } from './check.mjs';
 import { npmCommand, runForeground, runStep } from './run-child.mjs';
 import { say, step } from './say.mjs';
-import { setUpAlone, setUpBuild, setUpPackages } from './set-up.mjs';
+import { setUpAlone, setUpDevelopment, setUpMesh, setUpPackages } from './set-up.mjs';
 import { SetupError } from './setup-error.mjs';
 import { readStamp, writeStamp } from './stamp.mjs';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const verbs = {
   /** `mesh <args…>` from dist, in this process: no second Node, and signals arrive untouched. */
   async mesh(args) {
-    await setUpBuild(root);
+    await setUpMesh(root);
     process.argv = [process.execPath, 'mesh', ...args];
     await import(pathToFileURL(join(root, 'dist/cli/main.js')).href);
   },
@@ -49,7 +49,7 @@ export async function runVerb([verb, ...args]) {
 
 /** Tests of whole daemons start dist, and some talk to real services: both are made first. */
 async function runTests(args, env) {
-  await setUpBuild(root);
+  await setUpDevelopment(root);
   const { prepareServices } = await import('../services/prepare-services.mjs');
   await setUpAlone(root, () => prepareServices(root));
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -65,7 +65,7 @@ async function runBench(args) {
   const lock = join(folder, 'package-lock.json');
   if (!existsSync(lock))
     throw new SetupError('bench/package-lock.json is missing. Restore it from git.');
-  await setUpBuild(root);
+  await setUpDevelopment(root);
   const stamp = join(folder, 'node_modules/.mesh-install');
   const key = createHash('sha256').update(readFileSync(lock)).update(process.version).digest('hex');
   await setUpAlone(root, async () => {
