@@ -29,6 +29,7 @@ import { openModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns } from './persona-runs.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
+import { strayRunEnder } from './stray-runs.ts';
 
 export interface ComposeOptions {
   readonly paths: HomePaths;
@@ -156,7 +157,8 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
     start({ keeper } = { keeper: true }) {
       personas.startWorkers();
       daemons.push(runs.startRouting());
-      if (keeper) daemons.push(startKeeper(queue, { liveness }));
+      const endRun = strayRunEnder({ clock, log });
+      if (keeper) daemons.push(startKeeper(queue, { liveness, endRun }));
     },
     async stop() {
       stopping.abort();

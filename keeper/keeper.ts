@@ -1,14 +1,12 @@
 import { MeshError, reasonOf } from '../fabric/domain/errors.ts';
 import type { Author } from '../fabric/domain/events.ts';
 import { PrincipalId } from '../fabric/domain/ids.ts';
-import type { Liveness } from '../fabric/ports/liveness.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { sweepDeadLetters } from './dead-letters.ts';
 import { sweepDeadlines } from './deadlines.ts';
-import { createLeaseSweep } from './leases.ts';
+import { createLeaseSweep, type LeaseSweepOptions } from './leases.ts';
 
-export interface KeeperOptions {
-  readonly liveness: Pick<Liveness, 'isDead'>;
+export interface KeeperOptions extends Pick<LeaseSweepOptions, 'liveness' | 'endRun'> {
   /** Between two sweeps of leases; 3 s keeps recovery on the same host within 10 s. */
   readonly leaseSweepMs?: number;
   /** Between two sweeps of deadlines and dead letters. */
@@ -22,10 +20,10 @@ export interface Keeper {
 
 export function startKeeper(
   deps: QueueDeps,
-  { liveness, leaseSweepMs = 3_000, slowSweepMs = 15_000 }: KeeperOptions,
+  { leaseSweepMs = 3_000, slowSweepMs = 15_000, ...observing }: KeeperOptions,
 ): Keeper {
   const by: Author = { id: PrincipalId.parse('keeper'), role: 'keeper' };
-  const leases = createLeaseSweep(deps, { by, liveness });
+  const leases = createLeaseSweep(deps, { by, ...observing });
   const stopping = new AbortController();
   const every = async (ms: number, name: string, sweep: () => Promise<number>) => {
     while (!stopping.signal.aborted) {

@@ -13,6 +13,8 @@ export interface LeaseSweep {
 export interface LeaseSweepOptions {
   readonly by: Author;
   readonly liveness: Pick<Liveness, 'isDead'>;
+  /** Ends what a dead process's run left on this host, before its claim is given up. */
+  readonly endRun?: (state: TaskState) => Promise<void>;
 }
 
 /** What this observer last saw of a claim, and when on its own monotonic clock. */
@@ -28,7 +30,7 @@ interface Sighting {
  * written timestamps of others prove nothing (`DESIGN.md` 4.1, bug log G-16). It reads again right
  * before it writes, and the slot decides.
  */
-export function createLeaseSweep(deps: QueueDeps, { by, liveness }: LeaseSweepOptions): LeaseSweep {
+export function createLeaseSweep(deps: QueueDeps, options: LeaseSweepOptions): LeaseSweep {
   let seen = new Map<string, Sighting>();
   return {
     async sweep() {
@@ -38,10 +40,10 @@ export function createLeaseSweep(deps: QueueDeps, { by, liveness }: LeaseSweepOp
       for (const state of await claimsOf(deps)) {
         const log = await deps.board.read(state.taskId);
         if (log === undefined) continue;
-        const why = await reasonToExpire(deps, log, before.get(state.taskId), liveness);
+        const why = await reasonToExpire(deps, log, before.get(state.taskId), options);
         if (why === undefined) {
           remember(deps, seen, log, before.get(state.taskId));
-        } else if (await expire(deps, by, log, why)) {
+        } else if (await expire(deps, options.by, log, why)) {
           expired += 1;
         }
       }
@@ -86,11 +88,14 @@ async function reasonToExpire(
   { clock }: QueueDeps,
   log: TaskLog,
   before: Sighting | undefined,
-  liveness: Pick<Liveness, 'isDead'>,
+  { liveness, endRun }: LeaseSweepOptions,
 ): Promise<string | undefined> {
   const { claim } = log.state;
   if (claim === undefined) return undefined;
-  if (await liveness.isDead(claim.incarnation)) return 'its process is dead';
+  if (await liveness.isDead(claim.incarnation)) {
+    await endRun?.(log.state);
+    return 'its process is dead';
+  }
   const unchanged = before?.fence === claim.fence && before.beats === beatsOf(log);
   if (!unchanged) return undefined;
   const silentMs = clock.monotonicMs() - before.sinceMs;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { markedProcesses } from '../../agents/executors/run-mark.ts';
 import { message, rpc, taskOf } from '../support/edge-calls.ts';
 import { meshHome, type MeshHome } from '../support/mesh-home.ts';
 import {
@@ -27,6 +28,11 @@ describe('mesh up', { timeout: 120_000 }, () => {
     home = await meshHome();
     await home.addCard('repeater', { ...longRun, queue: { concurrency: 3 } });
     await home.addCard('sender', { ...longRun, effects: 'external' });
+    await home.addCard('sleeper', {
+      runtime: 'runner',
+      rehearsal: undefined,
+      runner: { command: ['node', '-e', 'setTimeout(() => {}, 110_000)'], timeout: '2m' },
+    });
     home.commit();
   });
   afterEach(async () => {
@@ -154,5 +160,30 @@ describe('mesh up', { timeout: 120_000 }, () => {
     // Nobody started the outward work a second time.
     expect((await taskState(second, outward)).attempts).toBe(1);
     await second.stop();
+  });
+
+  it('ends the program that a killed mesh left running before it starts the next', async () => {
+    const first = await start();
+    const uid = await submit(first, 'sleeper', 'sleep');
+    const left = await eventually(
+      () => markedProcesses(`${uid}-v2`),
+      (pids) => pids.length === 1,
+    );
+    await first.stop('SIGKILL');
+    expect(await markedProcesses(`${uid}-v2`)).toEqual(left);
+
+    const second = await start();
+    const again = await eventually(
+      () => taskState(second, uid),
+      ({ attempts, claim }) => attempts === 2 && claim?.started === true,
+    );
+    expect(await markedProcesses(`${uid}-v2`)).toEqual([]);
+    const mark = `${uid}-v${again.claim?.fence ?? 0}`;
+    await eventually(
+      () => markedProcesses(mark),
+      (pids) => pids.length === 1,
+    );
+    await second.stop();
+    expect(await markedProcesses(mark)).toEqual([]);
   });
 });
