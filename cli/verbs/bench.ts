@@ -12,7 +12,7 @@ import type { Run } from '../program.ts';
 const examples = `
 Examples:
   mesh bench
-  mesh bench -- --only hop
+  mesh bench -- sync-hop
 
 It needs a checkout of the repository: an installed package carries no benchmark.
 `;
