@@ -1,0 +1,3 @@
+import { describeCrashSteps } from '../support/crash-steps.ts';
+
+describeCrashSteps([1, 2]);
