@@ -165,6 +165,9 @@ export const TaskPage = ({ state, kind, waits, artifacts, family, viewer }: Task
       <section>
         <h2>Request</h2>
         <pre>{state.task.intent.body}</pre>
+        {state.task.correction ? (
+          <pre>The first result was refused: {state.task.correction}</pre>
+        ) : null}
         {state.task.acceptance ? <pre>Accepted when: {state.task.acceptance}</pre> : null}
       </section>
       {artifacts.length === 0 ? null : (

@@ -2,9 +2,14 @@ import type { TaskState } from '../../fabric/domain/state.ts';
 import type { ResultArtifact } from '../../fabric/domain/task.ts';
 import type { ArtifactStore } from '../../fabric/ports/artifact-store.ts';
 
-/** The task as its submitter wrote it. */
-export function wishOf({ task: { intent } }: TaskState): string {
-  const { title, body } = intent;
+/** The task as its submitter wrote it, with what a refused first result lacked. */
+export function wishOf({ task: { intent, correction } }: TaskState): string {
+  const wish = textOf(intent);
+  if (correction === undefined) return wish;
+  return `${wish}\n\nThe first result was refused: ${correction}`;
+}
+
+function textOf({ title, body }: TaskState['task']['intent']): string {
   if (body.trim() === '') return title;
   return body.startsWith(title.replace(/…$/, '').trimEnd()) ? body : `${title}\n\n${body}`;
 }

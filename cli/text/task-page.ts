@@ -65,6 +65,7 @@ function factRows({ state, ref }: TaskLog, around: PageSurroundings): string[][]
         ? task.contextRefs.map((one) => oneLine(one)).join(', ')
         : undefined,
     ],
+    ['refused for', task.correction === undefined ? undefined : oneLine(task.correction)],
     ['done when', task.acceptance === undefined ? undefined : oneLine(task.acceptance)],
     ['tainted', task.tainted ? 'yes: it comes from untrusted input' : undefined],
   ];

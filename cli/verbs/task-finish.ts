@@ -4,9 +4,12 @@ import { basename, extname } from 'node:path';
 import { InvalidValueError, MeshError, reasonOf } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { Outcome, type ResultArtifact } from '../../fabric/domain/task.ts';
+import { TrustClass } from '../../fabric/domain/trust.ts';
 import { fileArtifacts } from '../../fabric/embedded/file-artifacts.ts';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { finishRun, keepText } from '../../fabric/queue/finish.ts';
+import { withTaint } from '../../fabric/queue/taint.ts';
+import { listAgents } from '../agent-list.ts';
 import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
 import { homePaths } from '../home.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
@@ -90,7 +93,14 @@ async function done(
 ): Promise<Result> {
   const outcome = await outcomeOf(mesh, options);
   const held = await heldTask(session, mesh, ref, options);
-  return standsAt(await finishRun(logWriterOf(session, mesh), held, { kind: 'done', outcome }));
+  const agents = await listAgents(mesh, session.signal);
+  // Of an agent that no Card names any more nothing is known, so nothing good is assumed.
+  const trust = TrustClass.catch('untrusted').parse(
+    agents.find(({ agentId }) => agentId === held.by.id)?.trust,
+  );
+  const by = { trust, mayCall: ['*'] };
+  const end = await withTaint(mesh.board, held.state, by, { kind: 'done', outcome });
+  return standsAt(await finishRun(logWriterOf(session, mesh), held, end));
 }
 
 /** @throws InvalidValueError for a result that is empty or longer than a log takes */

@@ -172,6 +172,10 @@ export const closedPhases: ReadonlySet<Phase> = new Set<Phase>([
   'archived',
 ]);
 
+/** Made from tainted input, or made by an untrusted agent (`DESIGN.md` 4.4). */
+export const isTainted = ({ task, outcome }: TaskState): boolean =>
+  task.tainted || outcome?.tainted === true;
+
 /** Phases in which nobody holds or has finished the task. */
 export const unclaimedPhases: ReadonlySet<Phase> = new Set<Phase>([
   'suggested',

@@ -74,6 +74,8 @@ export const TaskDefinition = z.strictObject({
   /** SHA-256 over what the submitter said; another content under the same id is refused. */
   digest: z.string(),
   acceptance: z.string().max(4_000).optional(),
+  /** Of a rework: what the refused result lacked, in its verifier's words. */
+  correction: z.string().min(1).max(limits.answerChars).optional(),
   contextRefs: z.array(ContextRef).max(32),
   target: Target,
   /** The agent whose queue it waits in; absent while the router has still to choose. */

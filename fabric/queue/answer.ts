@@ -3,6 +3,7 @@ import { MeshError } from '../domain/errors.ts';
 import type { DecisionId, TaskId } from '../domain/ids.ts';
 import { authorOf, type Principal } from '../domain/principal.ts';
 import type { Decision, TaskState } from '../domain/state.ts';
+import type { Constraints } from '../domain/task.ts';
 import type { Tier } from '../domain/trust.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
@@ -65,7 +66,7 @@ async function escalate(deps: QueueDeps, answer: Answer, state: TaskState): Prom
   const tier = state.selection?.tier ?? deps.directory.agent(state.agentId ?? '')?.tier ?? 'small';
   const next = await submitTask(deps, {
     principal: answer.principal,
-    target: { kind: 'constraints', need: { tier: wider[tier] } },
+    target: { kind: 'constraints', need: { ...needOf(task), tier: wider[tier] } },
     idempotencyKey: `escalation:${answer.decisionId}`,
     intent: task.intent,
     mode: 'async',
@@ -74,11 +75,19 @@ async function escalate(deps: QueueDeps, answer: Answer, state: TaskState): Prom
     ...(task.acceptance === undefined ? {} : { acceptance: task.acceptance }),
     contextRefs: task.contextRefs,
     verification: task.verification,
+    effects: task.effects,
+    priority: state.priority,
+    ...(state.deadlineAtMs === undefined ? {} : { deadlineAtMs: state.deadlineAtMs }),
+    ...(task.correction === undefined ? {} : { correction: task.correction }),
     parent: state.taskId,
     relation: 'escalation',
   });
   return linkOnce(deps, state.taskId, 'escalation', next.state.taskId);
 }
+
+/** What the target had to have beside its tier: skills, trust, what it may cost. */
+const needOf = ({ target }: TaskState['task']): Constraints =>
+  target.kind === 'constraints' ? target.need : {};
 
 /** Notes a related task on this one, once. */
 export async function linkOnce(

@@ -3,14 +3,13 @@ import { MeshError } from '../domain/errors.ts';
 import type { AgentId, PrincipalId, TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { TaskState } from '../domain/state.ts';
+import { isTainted, type TaskState } from '../domain/state.ts';
 import type { Provenance } from '../domain/task.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
 import type { SubmitRequest } from './submit.ts';
-
-const hourMs = 3_600_000;
+import { namesTainted } from './taint.ts';
 
 /**
  * Where a submit comes from: submitter and interlocutor from the credential, parent from the run's
@@ -25,7 +24,7 @@ export async function provenanceOf(
 ): Promise<Provenance & { tainted: boolean }> {
   const { principal } = request;
   const parent = await parentOf(deps, request);
-  const interlocutor = interlocutorOf(principal, parent);
+  const interlocutor = interlocutorOf(request, parent);
   const beside = standsBeside(request);
   const above = parent?.task.provenance;
   const ancestors = parent ? (beside ? (above?.ancestors ?? []) : ancestorsBelow(parent)) : [];
@@ -50,7 +49,7 @@ export async function provenanceOf(
     depth,
     ancestors,
     ...(parent ? { relation: request.relation ?? 'child' } : {}),
-    tainted: principal.trust === 'untrusted' || (parent?.task.tainted ?? false),
+    tainted: await isMadeOfTainted(deps, request, parent),
   };
 }
 
@@ -75,10 +74,31 @@ function standsBeside({ principal, relation }: SubmitRequest): boolean {
   return relation === 'rework' || relation === 'escalation' || relation === 'split';
 }
 
-/** The human it is done for: a person for itself; an agent's run for whom its task is done. */
-function interlocutorOf(principal: Principal, parent?: TaskState): PrincipalId | undefined {
+/**
+ * The human it is done for: a person for itself; an agent's run for whom its task is done. An agent that
+ * merely names a task it may see gets nobody's authority by that: it must be at work on it now.
+ */
+function interlocutorOf(
+  request: SubmitRequest,
+  parent: TaskState | undefined,
+): PrincipalId | undefined {
+  const { principal } = request;
   if (principal.role === 'human') return principal.id;
-  return parent?.task.provenance.interlocutor;
+  if (parent === undefined) return undefined;
+  const isAtWork = principal.run !== undefined || parent.claim?.holder === principal.id;
+  // The mesh itself says what follows an ended task, never a body: it stays for whom that was done.
+  return isAtWork || standsBeside(request) ? parent.task.provenance.interlocutor : undefined;
+}
+
+/** Tainted: from an untrusted submitter, of a tainted task, or from what one brought about. */
+async function isMadeOfTainted(
+  { board }: QueueDeps,
+  { principal, contextRefs = [] }: SubmitRequest,
+  parent: TaskState | undefined,
+): Promise<boolean> {
+  if (principal.trust === 'untrusted') return true;
+  if (parent !== undefined && isTainted(parent)) return true;
+  return namesTainted(board, principal, contextRefs);
 }
 
 function ancestorsBelow(parent: TaskState): AgentId[] {
@@ -115,22 +135,4 @@ export function mayCall(deps: QueueDeps, principal: Principal, target: AgentPoli
 export function isAdmitted(policy: AgentPolicy, principal: Principal, tainted: boolean): boolean {
   if (tainted) return false;
   return policy.admit.includes(principal.id) || policy.admit.includes(principal.trust);
-}
-
-/** @throws MeshError `QUOTA_EXCEEDED` when an agent made its share of tasks within the hour */
-export async function checkCreationQuota(deps: QueueDeps, principal: Principal): Promise<void> {
-  if (principal.role === 'human') return;
-  const most = deps.directory.agent(principal.id)?.createdPerHour ?? limits.createdPerHour;
-  const sinceMs = deps.clock.nowMs() - hourMs;
-  const recent = await deps.board.find({
-    submittedBy: { id: principal.id, sinceMs },
-    limit: Math.min(500, Math.max(1, most)),
-  });
-  if (recent.total < most) return;
-  const oldestAtMs = Math.min(...recent.states.map((state) => state.submittedAtMs));
-  throw new MeshError(
-    'QUOTA_EXCEEDED',
-    `${principal.id} has submitted ${recent.total} tasks within the hour and may ${most}. Try again later.`,
-    { agentId: principal.id, retryAtMs: oldestAtMs + hourMs },
-  );
 }

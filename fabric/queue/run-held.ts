@@ -7,6 +7,7 @@ import { releaseTask, startRun, type Held } from './claim.ts';
 import type { QueueDeps } from './deps.ts';
 import { finishRun, keepText } from './finish.ts';
 import { keepLease, type LeaseLoss } from './lease.ts';
+import { withTaint } from './taint.ts';
 
 export interface RunHeldOptions {
   readonly policy: AgentPolicy;
@@ -51,7 +52,7 @@ export async function runHeld(
       return undefined;
     }
     const after = told(end, isTimedOut(), options);
-    return await orLost(deps, held, finishWhenReachable(deps, held, after, options.stopping));
+    return await orLost(deps, held, finishWhenReachable(deps, held, after, options));
   } finally {
     ended.abort('run ended');
     lease.stop();
@@ -140,12 +141,12 @@ async function finishWhenReachable(
   deps: QueueDeps,
   held: Held,
   end: RunEnd,
-  stopping: AbortSignal,
+  { policy, stopping }: RunHeldOptions,
 ): Promise<TaskState> {
   let left: number = mostFinishTries;
   for (let tries = 0; ; tries++) {
     try {
-      return await finishRun(deps, held, end);
+      return await finishRun(deps, held, await withTaint(deps.board, held.state, policy, end));
     } catch (error) {
       const unreachable = error instanceof MeshError && error.code === 'FABRIC_DOWN';
       if (stopping.aborted) left = Math.min(left, triesAtStop);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { BoardUnavailableError, MeshError } from '../domain/errors.ts';
+import type { EventOf } from '../domain/events.ts';
 import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
 import { authorOf, type Principal } from '../domain/principal.ts';
@@ -10,8 +11,9 @@ import { widerEffects } from '../domain/trust.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
 import type { Durability } from '../ports/task-board.ts';
 import { appended, eventOf } from './change.ts';
+import { withinCreationQuota } from './creation-quota.ts';
 import type { QueueDeps } from './deps.ts';
-import { checkCreationQuota, isAdmitted, mayCall, provenanceOf } from './provenance.ts';
+import { isAdmitted, mayCall, provenanceOf } from './provenance.ts';
 import { askForScore, needsScore } from './rating.ts';
 
 /** What a submitter says; everything about who they are comes from `principal`. */
@@ -26,6 +28,8 @@ export interface SubmitRequest {
   readonly parts?: TaskDefinition['parts'];
   readonly messageId?: string;
   readonly acceptance?: string;
+  /** What a refused result lacked; only a refusal's rework has it. */
+  readonly correction?: string;
   readonly contextRefs?: TaskDefinition['contextRefs'];
   readonly selection?: TaskDefinition['selection'];
   readonly priority?: TaskDefinition['priority'];
@@ -61,17 +65,12 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   const before = await deps.board.read(uid);
   if (before) return resubmitted(deps, before.state, digest);
 
-  const policy = policyFor(deps, request.target);
-  checkInline(request);
-  const provenance = await provenanceOf(deps, request, uid, policy);
-  mayCall(deps, request.principal, policy);
-  await checkCreationQuota(deps, request.principal);
-  const task = definitionOf(deps, request, { uid, digest, policy, provenance });
-  const event = eventOf(deps, authorOf(request.principal), 'submitted', {
-    task,
-    to: startOf(deps, task, policy),
-  });
-  if (!(await appended(deps, uid, 1, event, request.durability))) {
+  const { task, to } = await checkedSubmit(deps, request);
+  const event = eventOf(deps, authorOf(request.principal), 'submitted', { task, to });
+  const isFirst = await withinCreationQuota(deps, request.principal, uid, () =>
+    appended(deps, uid, 1, event, request.durability),
+  );
+  if (!isFirst) {
     const winner = await deps.board.read(uid);
     if (winner) return resubmitted(deps, winner.state, digest);
     throw new BoardUnavailableError(
@@ -90,6 +89,24 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   return { state: await askForScore(deps, state), created: true };
 }
 
+/**
+ * What a submit would put on record, its quota aside; writes nothing.
+ * @throws MeshError as `submitTask`
+ */
+export async function checkedSubmit(
+  deps: QueueDeps,
+  request: SubmitRequest,
+): Promise<Pick<EventOf<'submitted'>, 'task' | 'to'>> {
+  const uid = taskIdOf(deps, request);
+  const policy = policyFor(deps, request.target);
+  checkInline(request);
+  const provenance = await provenanceOf(deps, request, uid, policy);
+  mayCall(deps, request.principal, policy);
+  const settled = { uid, digest: digestOf(request), policy, provenance };
+  const task = definitionOf(deps, request, settled);
+  return { task, to: startOf(deps, task, policy) };
+}
+
 export function taskIdOf(
   deps: Pick<QueueDeps, 'meshSecret'>,
   request: Pick<SubmitRequest, 'principal' | 'target' | 'idempotencyKey'>,
@@ -106,7 +123,8 @@ function targetKey(target: Target): string {
 
 /** SHA-256 over what the submitter said and meant; not over when. */
 function digestOf(request: SubmitRequest): string {
-  const said = [request.intent, request.parts, request.acceptance, request.contextRefs];
+  const { intent, parts, acceptance, contextRefs, correction } = request;
+  const said = [intent, parts, acceptance, contextRefs, ...(correction ? [correction] : [])];
   return hash('sha256', JSON.stringify(said), 'hex');
 }
 
@@ -175,6 +193,7 @@ function definitionOf(
     ...(request.messageId === undefined ? {} : { messageId: request.messageId }),
     digest,
     ...(request.acceptance === undefined ? {} : { acceptance: request.acceptance }),
+    ...(request.correction === undefined ? {} : { correction: request.correction }),
     contextRefs: request.contextRefs ?? [],
     target: request.target,
     ...(pinned ? { agentId: policy.agentId } : {}),

@@ -7,7 +7,7 @@ import { linkOnce, requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
-import { submitTask } from './submit.ts';
+import { checkedSubmit, submitTask, taskIdOf, type SubmitRequest } from './submit.ts';
 
 export interface Verification {
   readonly principal: Principal;
@@ -31,18 +31,24 @@ export async function verifyTask(deps: QueueDeps, asked: Verification): Promise<
       path: 'note',
     });
   }
+  const rework = await reworkOf(deps, asked);
   const state = await change(deps, uid, (log) => {
     if (!maySee(log.state, principal)) throw unknownTask(uid);
     if (isSameAgain(log.state, asked)) return undefined;
     refuseOutsiders(log.state, principal);
     const by = authorOf(principal);
-    if (verdict === 'refused') return eventOf(deps, by, 'refused', { note: note ?? '' });
+    if (verdict === 'refused') {
+      const named = rework && { rework: taskIdOf(deps, rework) };
+      return eventOf(deps, by, 'refused', { note: note ?? '', ...named });
+    }
     return eventOf(deps, by, 'verified', {
       ...(note === undefined ? {} : { note }),
       ...(commit === undefined ? {} : { commit }),
     });
   });
-  return asked.rework && verdict === 'refused' ? submitRework(deps, asked, state) : state;
+  if (rework === undefined) return state;
+  const next = await submitTask(deps, rework);
+  return linkOnce(deps, uid, 'rework', next.state.taskId);
 }
 
 function isSameAgain(state: TaskState, { principal, verdict }: Verification): boolean {
@@ -66,25 +72,38 @@ function refuseOutsiders(state: TaskState, principal: Principal): void {
   );
 }
 
-async function submitRework(deps: QueueDeps, asked: Verification, state: TaskState) {
+/**
+ * The rework that a refusal orders; undefined where it orders none. Whether it can be submitted is settled
+ * before the refusal, which can't be taken back.
+ */
+async function reworkOf(deps: QueueDeps, asked: Verification): Promise<SubmitRequest | undefined> {
+  const { principal, uid, verdict, rework, note } = asked;
+  if (!rework || verdict !== 'refused') return undefined;
+  const state = (await deps.board.read(uid))?.state;
+  if (state === undefined || !maySee(state, principal)) throw unknownTask(uid);
+  if (state.phase !== 'refused') refuseOutsiders(state, principal);
   const { task } = state;
-  const next = await submitTask(deps, {
-    principal: asked.principal,
+  // Said twice, the first words count: the rework was submitted with them.
+  const correction = state.phase === 'refused' ? state.verdict?.note : note;
+  const request: SubmitRequest = {
+    principal,
     target: task.target,
-    idempotencyKey: `rework:${state.taskId}`,
-    intent: {
-      title: `Rework: ${task.intent.title}`.slice(0, 200),
-      body: `${task.intent.body}\n\nThe first result was refused: ${asked.note ?? ''}`,
-    },
+    idempotencyKey: `rework:${uid}`,
+    intent: { ...task.intent, title: `Rework: ${task.intent.title}`.slice(0, 200) },
     mode: 'async',
     contextId: state.contextId,
+    ...(task.parts ? { parts: task.parts } : {}),
     ...(task.acceptance === undefined ? {} : { acceptance: task.acceptance }),
+    ...(correction === undefined ? {} : { correction }),
     contextRefs: task.contextRefs,
+    ...(task.selection ? { selection: task.selection } : {}),
     verification: task.verification,
-    priority: task.priority,
+    effects: task.effects,
+    priority: state.priority,
     score: state.score,
-    parent: state.taskId,
+    parent: uid,
     relation: 'rework',
-  });
-  return linkOnce(deps, state.taskId, 'rework', next.state.taskId);
+  };
+  if (state.phase !== 'refused') await checkedSubmit(deps, request);
+  return request;
 }
