@@ -1,4 +1,5 @@
 import type { Card } from '../../cards/schema/card.ts';
+import { isMeshVariable } from '../../cards/schema/lint-trust.ts';
 import type { Run } from '../../fabric/ports/run-task.ts';
 
 /** What a runner may be given beside its packet. */
@@ -29,7 +30,8 @@ export type RunnerEnvironment =
 
 /**
  * The minimal environment of a run (`DESIGN.md` 7): PATH, LANG, what the Card fixes or lists, and, only
- * where the Card has `mayCall` or `progress`, the way back into the mesh.
+ * where the Card has `mayCall` or `progress`, the way back into the mesh. What sets up the mesh itself is
+ * missing for every Card, even for one that was never linted.
  */
 export async function runnerEnvironment(
   card: Card,
@@ -37,12 +39,11 @@ export async function runnerEnvironment(
   grants: RunnerGrants,
   expiresAtMs: number,
 ): Promise<RunnerEnvironment> {
-  const listed = [...card.env, ...card.secrets].map(
-    (name) => [name, grants.variable(name)] as const,
-  );
+  const valueOf = (name: string) => (isMeshVariable(name) ? undefined : grants.variable(name));
+  const listed = [...card.env, ...card.secrets].map((name) => [name, valueOf(name)] as const);
   const missing = listed.flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length > 0) return { ok: false, missing };
-  const secrets = card.secrets.map((name) => grants.variable(name) ?? '');
+  const secrets = card.secrets.map((name) => valueOf(name) ?? '');
   const env = {
     ...grants.basicEnvironment,
     ...card.runner?.env,

@@ -9,6 +9,7 @@ export function lintTrust(card: Card): readonly Finding[] {
   const confined = card.trust === 'sandboxed' || card.trust === 'untrusted';
   return [
     ...(confined ? lintConfined(card) : lintEffects(card)),
+    ...lintOwnNames(card),
     ...lintId(card),
     ...lintHuman(card),
     ...lintKey(card),
@@ -44,6 +45,24 @@ function lintEffects({ effects, runtime }: Card): readonly Finding[] {
   return [
     warning('EFFECTS_EXTERNAL', ['effects'], message, 'Set effects: none, workspace, external.'),
   ];
+}
+
+/**
+ * Whether the mesh itself is set up by this variable: its secret, tokens and the gateway's key are among
+ * them, so no Card gets any of them.
+ */
+export const isMeshVariable = (name: string): boolean => name.toUpperCase().startsWith('MESH_');
+
+function lintOwnNames(card: Card): readonly Finding[] {
+  return (['env', 'secrets'] as const).flatMap((field) =>
+    card[field].flatMap((name, index) => {
+      if (!isMeshVariable(name)) return [];
+      const message = `${name} belongs to the mesh itself; no agent gets it.`;
+      const fix =
+        'Remove it; a run that may call or report has MESH_URL and MESH_TASK_TOKEN anyway.';
+      return [fault('MESH_VARIABLE', [field, index], message, fix)];
+    }),
+  );
 }
 
 /** Words that mean something else where an agent may be named: targets, admit lists, banks. */

@@ -126,6 +126,15 @@ describe('what the program is given', () => {
     });
   });
 
+  it.each(['env', 'secrets'])('is never the mesh’s own, whatever %s lists', async (field) => {
+    const card = runnerCard({ [field]: ['MESH_GATEWAY_KEY'] });
+    const runtime = runtimeOf(card, { MESH_GATEWAY_KEY: 's3cret' });
+    expect(await runtime(runOf('environment'), never)).toMatchObject({
+      kind: 'parked',
+      reason: expect.stringContaining('MESH_GATEWAY_KEY') as string,
+    });
+  });
+
   it('parks where a listed secret is not set', async () => {
     const end = await run('secret', runnerCard({ secrets: ['API_KEY'] }));
     expect(end).toMatchObject({

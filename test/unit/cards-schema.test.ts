@@ -178,6 +178,17 @@ describe('the rules of one Card', () => {
       );
   });
 
+  it.each(['MESH_SECRET', 'MESH_TOKEN', 'MESH_GATEWAY_KEY', 'MESH_ANYTHING'])(
+    'gives no Card the mesh’s own %s',
+    (name) => {
+      for (const trust of ['trusted', 'sandboxed']) {
+        expect(codes({ trust, env: ['LANG', name] })).toContain('MESH_VARIABLE env[1]');
+      }
+      expect(codes({ trust: 'trusted', secrets: [name] })).toEqual(['MESH_VARIABLE secrets[0]']);
+      expect(codes({ env: ['LANG', 'SMESH_KEY'] })).toEqual([]);
+    },
+  );
+
   it('lets human be a person on both sides only', () => {
     expect(codes({ trust: 'human' })).toEqual(['HUMAN_TRUST trust']);
     expect(codes({ runtime: 'human', needs: undefined })).toEqual(['HUMAN_TRUST trust']);
