@@ -54,11 +54,13 @@ const mostPauseMs = 5_000;
 
 /**
  * The messageId of a run's `ordinal`th child (from 0). The same for each attempt, so that a run that is
- * repeated after a crash names the children it has already made.
+ * repeated after a crash names the children it has already made. `continuation` is how often the task went
+ * on with an answer: what is asked for then is something else than before.
  */
-export function childMessageId(parent: string, ordinal: number): string {
-  const digest = createHash('sha256').update(`${parent}|${ordinal}`).digest('hex');
-  return `child-${ordinal}-${digest.slice(0, 24)}`;
+export function childMessageId(parent: string, ordinal: number, continuation = 0): string {
+  const named = continuation === 0 ? `${ordinal}` : `${continuation}-${ordinal}`;
+  const digest = createHash('sha256').update(`${parent}|${named}`).digest('hex');
+  return `child-${named}-${digest.slice(0, 24)}`;
 }
 
 export function meshCaller(options: MeshCallerOptions): MeshCaller {

@@ -7,7 +7,7 @@ import type { AskedByRun, Run } from '../../fabric/ports/run-task.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import type { ToolCall, ToolOffer } from '../../router/gateway/gateway-client.ts';
 import { childMessageId, type CallAnswer, type MeshCaller } from '../calls/mesh-caller.ts';
-import { isAtRest, type RemoteTask } from '../calls/remote-task.ts';
+import { isAtRest } from '../calls/remote-task.ts';
 import type { UntrustedBlocks } from './untrusted-text.ts';
 
 const text = z.string().trim().min(1);
@@ -101,13 +101,14 @@ export function meshTools(
   const open = new Map<string, Child>();
   // The attempt plays no part: a run that is repeated names the same children.
   let ordinal = 0;
+  const continuation = run.state.decisions.length;
   const path = (to: string) => {
     const bound = { taskId: run.state.taskId, fence: run.fence };
     return { from: card.id, to, run: bound };
   };
 
   const submit = async (wish: Submit, signal: AbortSignal): Promise<string> => {
-    const messageId = childMessageId(run.state.taskId, ordinal);
+    const messageId = childMessageId(run.state.taskId, ordinal, continuation);
     ordinal += 1;
     const to = 'agent' in wish ? wish.agent : deps.routerId();
     if (to === undefined)
@@ -190,27 +191,52 @@ function parsedOf(json: string): unknown {
 
 const told = (fields: Readonly<Record<string, unknown>>): string => JSON.stringify(fields);
 
-/** A child that asks or waits to be verified is told of; nothing is answered for the model. */
+/**
+ * A child that asks or waits to be verified is told of; nothing is answered for the model. Only words
+ * stand outside the block: sentences, options and whatever else the other side wrote are inside it.
+ */
 function answerText(answer: CallAnswer, agent: string, blocks: UntrustedBlocks): string {
   if (!answer.ok) {
     const { reason, message, facts } = answer;
-    return told({ refused: reason, message, ...facts });
+    const head = told({ refused: 'REFUSED', ...wordsOf({ ...facts, refused: reason }) });
+    const sentences = Object.entries(facts).filter(([, value]) => !isWord(value));
+    const lines = sentences.map(([name, value]) => `${name}: ${value}`);
+    return withBlock(head, blocks, agent, [message, ...lines]);
   }
-  const { task } = answer;
-  const facts = told({ taskId: task.taskId, agent, state: task.state, ...phaseOf(task) });
-  const said = [task.said, task.result].filter((part) => part !== undefined && part !== '');
-  if (said.length === 0) return facts;
-  return `${facts}\n${blocks.block(`${agent}, task ${task.taskId}`, cut(said.join('\n\n')))}`;
+  const { taskId, state, phase, ask, said, options = [], waits, result } = answer.task;
+  const head = told({
+    ...wordsOf({ taskId }),
+    ...{ agent, state },
+    ...wordsOf({ phase, asks: ask }),
+  });
+  return withBlock(head, blocks, isWord(taskId) ? `${agent}, task ${taskId}` : agent, [
+    said,
+    options.length === 0 ? undefined : `Options: ${options.join(' | ')}`,
+    waits === undefined ? undefined : `Waits: ${waits}`,
+    result,
+  ]);
 }
 
-function phaseOf({ phase, ask, options, waits }: RemoteTask) {
-  return {
-    ...(phase !== undefined && { phase }),
-    ...(ask !== undefined && { asks: ask }),
-    ...(options !== undefined && { options }),
-    ...(waits !== undefined && { waits }),
-  };
+function withBlock(
+  head: string,
+  blocks: UntrustedBlocks,
+  from: string,
+  said: readonly (string | undefined)[],
+): string {
+  const parts = said.filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? head : `${head}\n${blocks.block(from, cut(parts.join('\n\n')))}`;
 }
+
+/** An id or a name: too short and plain to tell a model what to do. */
+const isWord = (text: string | undefined): text is string =>
+  text !== undefined && /^[\w.:-]{1,64}$/.test(text);
+
+const wordsOf = (facts: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(facts).filter(
+      (entry): entry is [string, string] => isWord(entry[0]) && isWord(entry[1]),
+    ),
+  );
 
 function cut(said: string): string {
   if (said.length <= resultChars) return said;
