@@ -52,8 +52,8 @@ export async function sendAndFollow(
       if (task) tellState(session, mesh, task);
     }
   } catch (error) {
-    const goesOn = timeout.isOver() || (error instanceof MeshError && error.code === 'FABRIC_DOWN');
-    if (session.signal.aborted || task === undefined || !goesOn) throw error;
+    if (session.signal.aborted || task === undefined) throw error;
+    if (!timeout.isOver()) unlessAway(error);
   } finally {
     timeout.end();
   }
@@ -91,7 +91,10 @@ function withArtifact(
   });
 }
 
-/** Reads the task once a second until it rests, is past its time, or Ctrl-C. */
+/**
+ * Reads the task once a second until it rests, is past its time, or Ctrl-C. A mesh that is away, as it is
+ * while it starts anew, is asked again: the task is kept there.
+ */
 async function untilAtRest(
   session: Session,
   mesh: MeshConnection,
@@ -108,10 +111,19 @@ async function untilAtRest(
   while (!isAtRest(latest) && !isOver()) {
     await session.clock.sleep(pollMs, session.signal);
     session.signal.throwIfAborted();
-    latest = await rpc(mesh, call, WireTask);
+    const read = await rpc(mesh, call, WireTask).catch(unlessAway);
+    if (read === undefined) {
+      session.progress(`${task.id.slice(0, 8)}: the mesh does not answer; asking again`);
+      continue;
+    }
+    latest = read;
     tellState(session, mesh, latest);
   }
   return latest;
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof MeshError && error.code === 'FABRIC_DOWN')) throw error;
 }
 
 function tellState(session: Session, mesh: MeshConnection, task: WireTask): void {

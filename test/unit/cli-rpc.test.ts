@@ -185,6 +185,72 @@ describe('sending and waiting', () => {
     expect(answerResult(last).text).toContain('mesh answer 1a2b3c4d yes|no');
   });
 
+  describe('with the mesh away for a while', () => {
+    const away = [
+      ['a dead address', () => Promise.reject(new TypeError('fetch failed'))],
+      ['HTTP 503', () => new Response('down', { status: 503 })],
+      ['an answer cut short', () => new Response('{"jsonrpc":')],
+    ] as const;
+
+    it.each(away)('outlasts %s', async (_what, outage) => {
+      let reads = 0;
+      const { clock, session, mesh, submission } = following(({ method }) => {
+        if (method === 'SendStreamingMessage')
+          return sse([{ task: task('WORKING') }], { broken: true });
+        reads += 1;
+        return reads < 4 ? outage() : result(task('COMPLETED'));
+      });
+      const reply = sendAndFollow(session, mesh, submission);
+      while (reads < 4) await clock.advance(1_000);
+      expect(await reply).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+    });
+
+    it.each(away)('gives up at --timeout only, with what was known: %s', async (_what, outage) => {
+      const { clock, session, mesh, submission } = following(({ method }) =>
+        method === 'SendStreamingMessage'
+          ? sse([{ task: task('WORKING') }], { broken: true })
+          : outage(),
+      );
+      let reply: unknown;
+      const waiting = sendAndFollow(session, mesh, submission, { timeoutMs: 5_000 }).then(
+        (got) => (reply = got),
+      );
+      while (reply === undefined) await clock.advance(1_000);
+      expect(await waiting).toMatchObject({ task: { status: { state: 'TASK_STATE_WORKING' } } });
+    });
+
+    it('still ends at Ctrl-C', async () => {
+      const { clock, interrupt, session, mesh, submission } = following(({ method }) =>
+        method === 'SendStreamingMessage'
+          ? sse([{ task: task('WORKING') }], { broken: true })
+          : Promise.reject(new TypeError('fetch failed')),
+      );
+      const ended = sendAndFollow(session, mesh, submission).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      while (!session.hint?.includes('1a2b3c4d')) await clock.advance(100);
+      await clock.advance(3_000);
+      interrupt.abort(new Error('Ctrl-C'));
+      expect(await ended).toMatchObject({ message: 'Ctrl-C' });
+    });
+
+    it.each([
+      ['UNAUTHENTICATED', () => json({ title: 'No' }, 401)],
+      ['NOT_FOUND', () => failed(-32001, 'No task.')],
+    ])('takes %s for an answer', async (code, answer) => {
+      const { clock, session, mesh, submission } = following(({ method }) =>
+        method === 'SendStreamingMessage'
+          ? sse([{ task: task('WORKING') }], { broken: true })
+          : answer(),
+      );
+      let ended: unknown;
+      const waiting = codeOf(sendAndFollow(session, mesh, submission)).then((got) => (ended = got));
+      while (ended === undefined) await clock.advance(1_000);
+      expect(await waiting).toBe(code);
+    });
+  });
+
   it('says at Ctrl-C how to go on: by key before the answer, by id after it', async () => {
     const silent = following((_body, init) => {
       const { signal } = init;
