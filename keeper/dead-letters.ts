@@ -21,7 +21,11 @@ export async function sweepDeadLetters(deps: QueueDeps, by: Author): Promise<num
       await change(deps, seen.taskId, ({ state }) =>
         state.phase === 'ready' && state.attempts >= limits.attempts
           ? eventOf(deps, by, 'deadLettered', {
-              reason: `${state.attempts} attempts are spent; the last one: ${state.failure ?? 'unknown'}`,
+              reason:
+                `${state.attempts} attempts are spent; the last one: ${state.failure ?? 'unknown'}`.slice(
+                  0,
+                  limits.messageChars,
+                ),
             })
           : undefined,
       );

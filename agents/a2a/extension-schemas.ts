@@ -37,6 +37,7 @@ export const RouteParams = z.strictObject({
 const instant = z.iso
   .datetime({ offset: true })
   .transform((text) => Date.parse(text))
+  .refine((ms) => ms > 0, 'must lie after 1970')
   .or(z.int().positive());
 
 const Edit = z.strictObject({

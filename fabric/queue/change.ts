@@ -6,6 +6,7 @@ import { transition } from '../domain/transition.ts';
 import type { Durability, TaskLog } from '../ports/task-board.ts';
 import type { LogWriterDeps, QueueDeps } from './deps.ts';
 import { RefusedError, unknownTask } from './refusals.ts';
+import { requireSound } from './sound-event.ts';
 
 type Body<K extends TaskEventKind> = Omit<EventOf<K>, 'kind' | 'by' | 'atMs' | 'token'>;
 
@@ -31,7 +32,8 @@ export interface ChangeOptions {
 /**
  * Reads a task, lets `decide` make the next event from what it read, and appends it; after a
  * conflict it reads and decides again, after an unclear answer it reads before anything else.
- * `decide` returns undefined when nothing is left to do. Returns the state after it.
+ * `decide` returns undefined when nothing is left to do: then what it read is made durable first. Returns
+ * the state after it.
  * @throws RefusedError when the state does not take the event
  * @throws MeshError `NOT_FOUND` for an unknown uid, `FABRIC_DOWN` when the board can't be reached
  */
@@ -45,7 +47,11 @@ export async function change(
     const log = await deps.board.read(uid);
     if (log === undefined) throw unknownTask(uid);
     const event = decide(log);
-    if (event === undefined) return log.state;
+    if (event === undefined) {
+      // What it read may not be durable yet, and whoever asks again may act on the answer.
+      if (durability === 'committed') await deps.board.flush();
+      return log.state;
+    }
     const next = transition(log.state, event);
     if (!next.ok) throw new RefusedError(next.reason, event.kind, uid, log.state);
     if (await appended(deps, uid, log.state.version + 1, event, durability)) {
@@ -61,6 +67,7 @@ export async function change(
 /**
  * Whether `event` is in its slot. An unclear answer is settled by repeating with the same token and
  * reading (`DESIGN.md` 5.2); it is never acted on.
+ * @throws InvalidValueError for an event that no reader would take; nothing was written
  */
 export async function appended(
   deps: LogWriterDeps,
@@ -69,6 +76,7 @@ export async function appended(
   event: TaskEvent,
   durability: Durability = 'committed',
 ): Promise<boolean> {
+  requireSound(event);
   for (let tries = 0; tries < 5; tries++) {
     const answer = await deps.board.append(uid, version, event, durability);
     if (answer !== 'unknown') return answer === 'appended';
