@@ -72,7 +72,13 @@ export async function openEmbeddedBoard(options: EmbeddedBoardOptions): Promise<
     journal: embeddedJournal(line, clock),
     rebuildIndex: rebuild,
     async flush() {
-      await line.settled().catch(() => undefined);
+      // Also what others wrote and wait for: whoever flushes may have read it and mean to act on it.
+      try {
+        await line.settled();
+      } catch (error) {
+        lost = undefined;
+        throw error;
+      }
       const error = lost;
       lost = undefined;
       if (error) throw error;

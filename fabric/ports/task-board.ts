@@ -87,7 +87,10 @@ export interface TaskBoard {
   show(uid: TaskId, view: TaskView): Promise<void>;
   /** Depth and oldest age of each queue's waiting tasks, for metrics. */
   depths(): Promise<readonly QueueDepth[]>;
-  /** Resolves when everything buffered so far is durable. */
+  /**
+   * Resolves when everything that `read` has shown so far is durable; rejects when some of it was lost.
+   * Costs nothing where nothing is under way.
+   */
   flush(): Promise<void>;
   close(): Promise<void>;
 }

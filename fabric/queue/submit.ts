@@ -63,7 +63,7 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   const uid = taskIdOf(deps, request);
   const digest = digestOf(request);
   const before = await deps.board.read(uid);
-  if (before) return resubmitted(deps, before.state, digest);
+  if (before) return resubmitted(deps, before.state, digest, request);
 
   const { task, to } = await checkedSubmit(deps, request);
   const event = eventOf(deps, authorOf(request.principal), 'submitted', { task, to });
@@ -72,7 +72,7 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   );
   if (!isFirst) {
     const winner = await deps.board.read(uid);
-    if (winner) return resubmitted(deps, winner.state, digest);
+    if (winner) return resubmitted(deps, winner.state, digest, request);
     throw new BoardUnavailableError(
       `The board keeps the first event of task ${uid} taken and shows no task. Submit it again.`,
     );
@@ -128,9 +128,18 @@ function digestOf(request: SubmitRequest): string {
   return hash('sha256', JSON.stringify(said), 'hex');
 }
 
-/** The same submit again: its task as it is, with the question that a death in between left unasked. */
-async function resubmitted(deps: QueueDeps, before: TaskState, digest: string): Promise<Submitted> {
+/**
+ * The same submit again: its task as it is, durable by now, with the question that a death in between left
+ * unasked.
+ */
+async function resubmitted(
+  deps: QueueDeps,
+  before: TaskState,
+  digest: string,
+  { durability = 'committed' }: SubmitRequest,
+): Promise<Submitted> {
   const state = sameOrRefuse(before, digest);
+  if (durability === 'committed') await deps.board.flush();
   const isNew = state.version === 1 && state.phase === 'submitted';
   return { state: isNew ? await askForScore(deps, state) : state, created: false };
 }

@@ -163,4 +163,16 @@ describe('a group that fails', () => {
     await board.flush();
     await appendAll(board, uid, [releasedBy('intruder', 2)]);
   });
+
+  it('tells whoever flushes what others have written and wait for, since reads showed it', async () => {
+    const path = join(await temporaryFolder(), 'mesh.db');
+    const { board } = await openAt(path);
+    const uid = await submitted(board);
+    await intrude(path, 1024 + 2, claimedBy('intruder'));
+    const writer = board.append(uid, 2, claimedBy('adolf')).catch(() => 'refused');
+    expect((await board.read(uid))?.state.phase).toBe('claimed');
+    await expect(board.flush()).rejects.toMatchObject({ code: 'FABRIC_DOWN' });
+    expect(await writer).toBe('refused');
+    await board.flush();
+  });
 });
