@@ -192,21 +192,24 @@ export const TaskPage = ({ state, kind, waits, artifacts, family, viewer }: Task
           ))}
         </section>
       )}
-      {family.length === 0 ? null : (
-        <section>
-          <h2>Related</h2>
-          <ul>
-            {family.map((member) => (
-              <li>
-                <a href={`/inbox/tasks/${member.taskId}`}>{member.task.intent.title}</a>{' '}
-                <span class="soft">
-                  {member.agentId ?? 'router'}, {member.phase}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Related family={family} />
     </main>
   </Page>
 );
+
+const Related = ({ family }: Pick<TaskPageFacts, 'family'>) =>
+  family.length === 0 ? null : (
+    <section>
+      <h2>Related</h2>
+      <ul>
+        {family.map((member) => (
+          <li>
+            <a href={`/inbox/tasks/${member.taskId}`}>{member.task.intent.title}</a>{' '}
+            <span class="soft">
+              {member.agentId ?? 'router'}, {member.phase}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
