@@ -95,6 +95,7 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
   need('submitted_at >= ?', query.submittedBy?.sinceMs);
   // A claim lasts as long as these phases.
   if (query.leasesOnly) terms.sql.push(`phase IN ('claimed', 'working')`);
+  if (query.openOnly) terms.sql.push('ended_at IS NULL');
   if (query.phases) {
     terms.sql.push(`phase IN (${query.phases.map(() => '?').join(', ')})`);
     terms.values.push(...query.phases);

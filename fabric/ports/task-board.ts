@@ -30,6 +30,8 @@ export interface TaskQuery {
   readonly phases?: readonly Phase[];
   /** Only tasks under a claim, for the sweep of leases. */
   readonly leasesOnly?: boolean;
+  /** Only tasks that have not ended for the world outside (`a2a-state.ts`): not done unverified for good, not closed. */
+  readonly openOnly?: boolean;
   /** Deadline at or before this instant (ms). */
   readonly dueBeforeMs?: number;
   /** Phase changed at or after this instant (ms). */

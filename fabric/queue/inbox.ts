@@ -1,7 +1,8 @@
 import { mayAnswer, mayVerify } from '../domain/access.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { Phase, TaskState } from '../domain/state.ts';
+import type { TaskState } from '../domain/state.ts';
 import { humanFor } from '../domain/transition/questions.ts';
+import type { TaskBoard, TaskQuery } from '../ports/task-board.ts';
 import type { QueueDeps } from './deps.ts';
 
 /** Something that waits for one person: a question, a result to verify, a task to let in. */
@@ -10,30 +11,44 @@ export interface InboxItem {
   readonly state: TaskState;
 }
 
-const waitingPhases: readonly Phase[] = [
-  'input-required',
-  'needs-review',
-  'done',
-  'approved',
-  'submitted',
-  'suggested',
+/** One question each, so that many of one kind never push another out of sight. */
+const lookups: readonly Pick<TaskQuery, 'phases' | 'openOnly'>[] = [
+  { phases: ['input-required', 'needs-review'] },
+  // Results that nobody was asked to verify are done for good, and there are thousands of them.
+  { phases: ['done', 'approved'], openOnly: true },
+  { phases: ['submitted', 'suggested'] },
 ];
 
-/** What waits for `principal`, urgent first, then eldest first; at most 200 of each page read. */
+const pageSize = 500;
+
+/** All that waits for `principal`, urgent first, then eldest first. */
 export async function inboxOf(
-  deps: Pick<QueueDeps, 'board'>,
+  { board }: Pick<QueueDeps, 'board'>,
   principal: Principal,
 ): Promise<readonly InboxItem[]> {
-  const page = await deps.board.find({
-    principal: principal.id,
-    phases: waitingPhases,
-    limit: 500,
-  });
-  const items = page.states.flatMap((state) => {
+  const found = await Promise.all(
+    lookups.map((lookup) => everyPage(board, { ...lookup, principal: principal.id })),
+  );
+  const items = found.flat().flatMap((state) => {
     const kind = waitsFor(state, principal);
     return kind ? [{ kind, state }] : [];
   });
   return items.sort((a, b) => urgency(b) - urgency(a) || a.state.phaseAtMs - b.state.phaseAtMs);
+}
+
+async function everyPage(
+  board: TaskBoard,
+  query: Omit<TaskQuery, 'limit' | 'cursor'>,
+): Promise<readonly TaskState[]> {
+  const states: TaskState[] = [];
+  let cursor: string | undefined;
+  do {
+    const from = cursor === undefined ? {} : { cursor };
+    const page = await board.find({ ...query, ...from, limit: pageSize });
+    states.push(...page.states);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return states;
 }
 
 /** Why a task waits for this person; undefined when it does not. */

@@ -14,6 +14,7 @@ const Query = z.strictObject({
   parent: TaskId.exactOptional(),
   phases: z.array(Phase).max(phases.length).readonly().exactOptional(),
   leasesOnly: z.boolean().exactOptional(),
+  openOnly: z.boolean().exactOptional(),
   dueBeforeMs: z.number().exactOptional(),
   changedSinceMs: z.number().exactOptional(),
   submittedBy: z

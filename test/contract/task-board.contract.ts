@@ -312,6 +312,27 @@ function describeFinding(fresh: Fresh): void {
     expect(await found({ principal: 'nobody' })).toEqual([]);
   });
 
+  it('finds only what has not ended for the world outside', async () => {
+    const { board } = await fresh();
+    const done = async (verification: 'none' | 'submitter') => {
+      const uid = await submitted(board, { definition: { verification } });
+      await appendAll(board, uid, [claimedBy('adolf', { attempt: 1 }), settledBy('adolf', 2)]);
+      return uid;
+    };
+    const [ended, open, waiting] = [
+      await done('none'),
+      await done('submitter'),
+      await submitted(board),
+    ];
+    const closed = await done('submitter');
+    await appendAll(board, closed, [verifiedBy('alvis')]);
+    const found = async (query: Omit<TaskQuery, 'limit'>) =>
+      sorted(ids((await board.find({ ...query, limit: 10 })).states));
+    expect(await found({ openOnly: true })).toEqual(sorted([open, waiting]));
+    expect(await found({ openOnly: true, phases: ['done'] })).toEqual([open]);
+    expect(await found({ phases: ['done'] })).toEqual(sorted([ended, open]));
+  });
+
   it('pages by the newest phase change, then by task id', async () => {
     const { board } = await fresh();
     const submits = Array.from({ length: 7 }, (_, n) =>

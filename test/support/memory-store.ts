@@ -1,3 +1,4 @@
+import { a2aViewOf, isTerminal } from '../../fabric/domain/a2a-state.ts';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { BrokenLogError, fold } from '../../fabric/domain/fold.ts';
@@ -241,6 +242,7 @@ function matches(state: TaskState, query: TaskQuery): boolean {
     is(query.parent, provenance.parent) &&
     (query.principal === undefined || concerns(state, query.principal)) &&
     (query.phases === undefined || query.phases.includes(state.phase)) &&
+    (!query.openOnly || !isTerminal(a2aViewOf(state).state)) &&
     (query.dueBeforeMs === undefined || (state.deadlineAtMs ?? Infinity) <= query.dueBeforeMs) &&
     (query.changedSinceMs === undefined || state.phaseAtMs >= query.changedSinceMs) &&
     (by === undefined || (provenance.submitter === by.id && state.submittedAtMs >= by.sinceMs))
