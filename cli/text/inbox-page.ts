@@ -5,19 +5,25 @@ import { indent } from './columns.ts';
 import { oneLine, printable } from './printable.ts';
 import { relative } from './relative-time.ts';
 
-/** What waits for a person: questions with how to answer each, results with how to accept each. */
+export interface Waiting {
+  readonly questions: readonly TaskState[];
+  readonly results: readonly TaskState[];
+  /** Tasks that nobody takes before a person lets them in. */
+  readonly admissions: readonly TaskState[];
+}
+
+/** What waits for a person: questions, results and tasks at the door, each with how to settle it. */
 export function inboxPage(
-  questions: readonly TaskState[],
-  results: readonly TaskState[],
+  { questions, results, admissions }: Waiting,
   nowMs: number,
   paint: Terminal['paint'],
 ): string {
-  if (questions.length + results.length === 0) return 'Nothing waits for you.';
   const parts = [
     ...questions.map((state) => questionText(state, nowMs, paint)),
     ...results.map((state) => resultText(state, nowMs, paint)),
+    ...admissions.map((state) => admissionText(state, nowMs, paint)),
   ];
-  return parts.join('\n\n');
+  return parts.length === 0 ? 'Nothing waits for you.' : parts.join('\n\n');
 }
 
 function heading(state: TaskState, nowMs: number, paint: Terminal['paint'], what: string): string {
@@ -44,5 +50,15 @@ function resultText(state: TaskState, nowMs: number, paint: Terminal['paint']): 
     heading(state, nowMs, paint, `${by} is done`),
     indent(oneLine(state.outcome?.summary ?? '', 300)),
     indent(`mesh verify ${shortId(state.taskId)}   or   --refuse --note "…"`),
+  ].join('\n');
+}
+
+function admissionText(state: TaskState, nowMs: number, paint: Terminal['paint']): string {
+  const { provenance, intent } = state.task;
+  const id = shortId(state.taskId);
+  return [
+    heading(state, nowMs, paint, `${oneLine(provenance.submitter)} may not start it alone`),
+    indent(oneLine(intent.body, 300)),
+    indent(`mesh task admit ${id}   or   mesh cancel ${id}`),
   ].join('\n');
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { mayAnswer, mayVerify } from '../../fabric/domain/access.ts';
 import { MeshError, meshErrorCodes } from '../../fabric/domain/errors.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
+import { inboxOf, type InboxItem } from '../../fabric/queue/inbox.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import { ownPrincipal } from '../own-principal.ts';
 import type { Run } from '../program.ts';
@@ -15,8 +15,6 @@ Examples:
   mesh inbox --web                            a link to the page, good once, for 10 minutes
   mesh inbox --json | jq '.questions[] | {taskId, question}'
 `;
-
-const mostTasks = 500;
 
 export function define(command: Command, run: Run): void {
   command
@@ -32,18 +30,13 @@ export function define(command: Command, run: Run): void {
 
 async function listing(session: Session, mesh: MeshConnection): Promise<Result> {
   const me = ownPrincipal(mesh);
-  const { states } = await mesh.board.find({
-    principal: me.id,
-    phases: ['input-required', 'needs-review', 'done', 'approved'],
-    limit: mostTasks,
-  });
-  const questions = urgentFirst(states.filter((state) => mayAnswer(state, me)));
-  const results = states.filter(
-    (state) => state.task.verification !== 'none' && mayVerify(state, me),
-  );
+  const items = await inboxOf(mesh, me);
+  const of = (kind: InboxItem['kind']): readonly TaskState[] =>
+    items.filter((item) => item.kind === kind).map(({ state }) => state);
+  const waiting = { questions: of('question'), results: of('verify'), admissions: of('admit') };
   return {
-    data: { principal: me.id, questions, results },
-    text: inboxPage(questions, results, session.clock.nowMs(), session.terminal.paint),
+    data: { principal: me.id, ...waiting },
+    text: inboxPage(waiting, session.clock.nowMs(), session.terminal.paint),
   };
 }
 
@@ -71,10 +64,4 @@ async function refusedLink(answer: Response): Promise<MeshError> {
   const problem = Problem.safeParse(await answer.json().catch(() => undefined)).data;
   const code = problem?.code ?? 'FABRIC_DOWN';
   return new MeshError(code, problem?.detail ?? `The front gave no link (HTTP ${answer.status}).`);
-}
-
-/** Urgent questions first, then who has waited longest. */
-function urgentFirst(states: readonly TaskState[]): TaskState[] {
-  const rank = (state: TaskState): number => (state.question?.urgent ? 0 : 1);
-  return [...states].sort((a, b) => rank(a) - rank(b) || a.phaseAtMs - b.phaseAtMs);
 }
