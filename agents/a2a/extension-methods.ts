@@ -4,7 +4,7 @@ import { steerTask, type Edit, type Steering } from '../../fabric/queue/steer.ts
 import { verifyTask } from '../../fabric/queue/verify.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import type { Call } from './call.ts';
-import type { Edge } from './edge.ts';
+import { isRouter, type Edge } from './edge.ts';
 import {
   AnswerParams,
   RouteParams,
@@ -73,7 +73,7 @@ async function why(edge: Edge, { principal }: Call, params: unknown): Promise<Ex
 
 async function route(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
   const { target, text, score } = parsedOrRefused(RouteParams, params, 'params');
-  if (edge.foretell === undefined) {
+  if (edge.foretell === undefined || !isRouter(edge)) {
     throw new ProtocolError(
       'UNSUPPORTED_OPERATION',
       `${edge.agentId} chooses nobody: ask the router, at the front's own address.`,
@@ -96,6 +96,8 @@ async function steer(edge: Edge, { principal }: Call, params: unknown): Promise<
 
 function steeringOf(parsed: ReturnType<typeof SteerParams.parse>): Steering {
   switch (parsed.do) {
+    case 'deadletter':
+      return { do: 'deadletter', reason: parsed.reason };
     case 'revoke':
       return { do: 'revoke', to: parsed.to };
     case 'edit':

@@ -50,6 +50,11 @@ const Edit = z.strictObject({
 
 export const SteerParams = z.discriminatedUnion('do', [
   z.strictObject({ taskId, do: z.enum(['admit', 'pause', 'resume', 'archive']) }),
+  z.strictObject({
+    taskId,
+    do: z.literal('deadletter'),
+    reason: Text.min(1).max(limits.messageChars),
+  }),
   z.strictObject({ taskId, do: z.literal('revoke'), to: z.enum(['ready', 'submitted', 'paused']) }),
   z.strictObject({ taskId, do: z.literal('edit'), edit: Edit }),
 ]);

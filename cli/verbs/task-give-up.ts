@@ -1,19 +1,15 @@
 import type { Command } from 'commander';
-import type { Author } from '../../fabric/domain/events.ts';
-import type { TaskState } from '../../fabric/domain/state.ts';
-import { authorOf } from '../../fabric/domain/principal.ts';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { change, eventOf } from '../../fabric/queue/change.ts';
 import { releaseTask } from '../../fabric/queue/claim.ts';
 import { finishRun } from '../../fabric/queue/finish.ts';
 import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
-import { ownPrincipal } from '../own-principal.ts';
 import type { Run } from '../program.ts';
-import type { Session } from '../session.ts';
-import { taskNamed } from '../task-ref.ts';
+import type { Result, Session } from '../session.ts';
 import { atMsOf, parseWhen, type When } from '../text/points-in-time.ts';
 import { standsAt, withHold } from './task-held-options.ts';
+import { steer } from './task-steer.ts';
 
 const group = 'Giving back:';
 
@@ -76,9 +72,7 @@ export function defineGiveUp(command: Command, run: Run): void {
   );
   verb('deadletter', 'give it up; its holder or a person may', deadLetterExamples).action(
     (ref: string, options: ReasonOptions) =>
-      run(async (session) =>
-        standsAt(await deadLetter(session, await session.connect(), ref, options)),
-      ),
+      run(async (session) => deadLetter(session, await session.connect(), ref, options)),
   );
 }
 
@@ -120,19 +114,18 @@ Examples:
   mesh task deadletter 1a2b3c4d --reason "nobody wants it any more"
 `;
 
-/** Under a claim as its holder; without one as the person at this terminal. */
+/** Under a claim as its holder, who works for the mesh; without one as a person, who steers. */
 async function deadLetter(
   session: Session,
   mesh: MeshConnection,
   ref: string,
   options: ReasonOptions,
-): Promise<TaskState> {
+): Promise<Result> {
   const { fence, agent, reason } = options;
-  const asHolder = fence !== undefined || agent !== undefined;
-  const by: Author = asHolder
-    ? (await heldTask(session, mesh, ref, options)).by
-    : authorOf(ownPrincipal(mesh));
-  const { uid } = await taskNamed(mesh, ref);
+  if (fence === undefined && agent === undefined) {
+    return steer(session, mesh, ref, { do: 'deadletter', reason });
+  }
+  const { uid, by } = await heldTask(session, mesh, ref, options);
   const deps = logWriterOf(session, mesh);
-  return change(deps, uid, () => eventOf(deps, by, 'deadLettered', { reason }));
+  return standsAt(await change(deps, uid, () => eventOf(deps, by, 'deadLettered', { reason })));
 }

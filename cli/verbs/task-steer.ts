@@ -100,7 +100,8 @@ function editOf(options: EditOptions, nowMs: number): Record<string, number | nu
   );
 }
 
-async function steer(
+/** Asks the mesh for one `cardmesh/steer`, by a person; what the task is after it. */
+export async function steer(
   session: Session,
   mesh: MeshConnection,
   ref: string,

@@ -14,6 +14,7 @@ export type Edit = Pick<EventOf<'edited'>, 'priority' | 'score' | 'deadlineAtMs'
 /** What a person does with a task by hand, beside answering, verifying and canceling. */
 export type Steering =
   | { readonly do: 'admit' | 'pause' | 'resume' | 'archive' }
+  | { readonly do: 'deadletter'; readonly reason: string }
   | { readonly do: 'revoke'; readonly to: 'ready' | 'submitted' | 'paused' }
   | { readonly do: 'edit'; readonly edit: Edit };
 
@@ -25,10 +26,11 @@ const scopeOf: Readonly<Record<Steering['do'], Scope>> = {
   pause: 'tasks:cancel',
   revoke: 'tasks:cancel',
   archive: 'tasks:cancel',
+  deadletter: 'tasks:cancel',
 };
 
 /**
- * Admits, pauses, resumes, archives, edits a task or takes a running one back. People only, and only those
+ * Admits, pauses, resumes, archives, edits a task, gives it up or takes a running one back. People only, and only those
  * whose task it is: who may merely see it (a past answerer, a reader of all) may not.
  * @throws MeshError `NOT_FOUND`, `TRUST_DENIED`, `BAD_TRANSITION`
  */
@@ -57,6 +59,8 @@ export async function steerTask(
         return eventOf(deps, by, 'resumed', {});
       case 'archive':
         return eventOf(deps, by, 'archived', {});
+      case 'deadletter':
+        return eventOf(deps, by, 'deadLettered', { reason: steering.reason });
       case 'revoke':
         return eventOf(deps, by, 'revokeRequested', { to: steering.to });
       case 'edit':

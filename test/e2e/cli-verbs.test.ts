@@ -105,6 +105,23 @@ describe('the mesh command against a running mesh', () => {
     expect((await mesh('cancel', '00000000')).exitCode).toBe(6);
   });
 
+  it('gives a task up for a person without the rights of a host', patient, async () => {
+    const { id: taskId } = await meshJson('submit', 'adolf', 'Audit the plan no more');
+    const id = String(taskId).slice(0, 8);
+    const made = await meshJson(
+      ...['token', 'create', '--principal', 'operator'],
+      ...['--scope', 'tasks:submit', 'tasks:read', 'tasks:cancel'],
+    );
+    const token = String(made['token']);
+    const why = ['--reason', 'nobody wants it any more'];
+    const given = await mesh('task', 'deadletter', id, ...why, '--token', token);
+    expect([given.exitCode, given.err]).toEqual([0, '']);
+    const { state } = await meshJson('show', id);
+    expect(state).toMatchObject({ phase: 'dead-letter', failure: 'nobody wants it any more' });
+    const again = await mesh('task', 'deadletter', id, ...why, '--token', token);
+    expect(again.exitCode).toBe(7);
+  });
+
   it('prints at Ctrl-C the id of the task that goes on', patient, async () => {
     const waiting = startMesh(['send', 'adolf', 'Will wait', '--progress'], { home });
     await waiting.seen(' is submitted');
