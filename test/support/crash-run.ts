@@ -27,10 +27,16 @@ export function crashRun({ home, workMs, dieAt }: CrashRunOptions): RunTask {
     appendFileSync(join(home, 'history.jsonl'), `${JSON.stringify(line)}\n`);
     if (task.intent.title === poison) process.kill(process.pid, 'SIGKILL');
     const script = program(join(home, 'acts.txt'), `${uid} ${fence}`, workMs);
-    const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // A group of its own, as for real executors: what the shell started is killed with it.
+    const child = spawn('/bin/sh', ['-c', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     appendFileSync(join(home, 'pids.txt'), `${uid} ${fence} ${child.pid ?? 0}\n`);
     dieAt('S5');
-    signal.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+    signal.addEventListener('abort', () => process.kill(-(child.pid ?? NaN), 'SIGKILL'), {
+      once: true,
+    });
     let isClosed = false;
     for await (const text of createInterface({ input: child.stdout })) {
       if (text === 'begun') dieAt('S6');
