@@ -55,7 +55,7 @@ const MeshYaml = z.strictObject({
       publicUrl: HttpUrl.optional(),
     })
     .prefault({}),
-  gateway: z.strictObject({ url: HttpUrl, timeout: Duration.optional() }).optional(),
+  gateway: z.strictObject({ url: HttpUrl }).optional(),
   registry: z
     .strictObject({
       branch: z.string().min(1).default('main'),
@@ -63,7 +63,6 @@ const MeshYaml = z.strictObject({
       remote: z.string().min(1).optional(),
     })
     .prefault({}),
-  labHosts: z.array(z.string().min(1)).default([]),
 });
 
 export type MeshConfig = Readonly<z.infer<typeof MeshYaml>> & {

@@ -18,6 +18,7 @@ export function lintCard(card: Card, nowMs: number): readonly Finding[] {
     ...lintBeat(card),
     ...lintScript(card),
     ...lintLists(card),
+    ...lintSchedules(card),
   ];
 }
 
@@ -86,6 +87,13 @@ function lintLists(card: Card): readonly Finding[] {
     ...names.flatMap((name) => repeated(card[name], (index) => [name, index], 'DUPLICATE_ENTRY')),
     ...lintPersona(card),
   ];
+}
+
+function lintSchedules({ schedules }: Card): readonly Finding[] {
+  if (schedules.length === 0) return [];
+  const message = 'Schedules are not served by this build: nothing is submitted by them.';
+  const fix = 'Submit from outside, such as by cron with `mesh submit`, until they are.';
+  return [warning('NOT_SERVED', ['schedules'], message, fix)];
 }
 
 function lintPersona({ runtime, needs, persona }: Card): readonly Finding[] {

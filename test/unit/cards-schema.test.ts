@@ -189,6 +189,15 @@ describe('the rules of one Card', () => {
     },
   );
 
+  it('warns that schedules are not served', () => {
+    const daily = { id: 'daily', cron: '0 8 * * *', zone: 'UTC', title: 'Look around' };
+    const { card, problems } = read({ schedules: [daily] });
+    expect(card?.schedules).toHaveLength(1);
+    expect(problems.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual([
+      'warning NOT_SERVED schedules',
+    ]);
+  });
+
   it('lets human be a person on both sides only', () => {
     expect(codes({ trust: 'human' })).toEqual(['HUMAN_TRUST trust']);
     expect(codes({ runtime: 'human', needs: undefined })).toEqual(['HUMAN_TRUST trust']);

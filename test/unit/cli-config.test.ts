@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig, type Environment } from '../../cli/config.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const shipped = join(import.meta.dirname, '../../cards/catalog/mesh.yaml');
+const empty: Environment = {
+  ...{ home: undefined, url: undefined, token: undefined, meshSecret: undefined },
+  ...{ gatewayUrl: undefined, gatewayKey: undefined, logLevel: undefined, noColor: true, all: {} },
+};
+
+describe('mesh.yaml', () => {
+  const written = async (more: string) => {
+    const home = await temporaryFolder();
+    writeFileSync(join(home, 'mesh.yaml'), readFileSync(shipped, 'utf8') + more);
+    return loadConfig(home, empty);
+  };
+
+  it('is read as shipped, and with a gateway', async () => {
+    expect(await written('')).toMatchObject({ defaultHuman: 'operator', gatewayUrl: undefined });
+    const url = 'http://127.0.0.1:4000';
+    expect((await written(`gateway:\n  url: ${url}\n`)).gatewayUrl).toBe(url);
+  });
+
+  it.each([
+    ['labHosts', 'labHosts: []\n', /labHosts/],
+    [
+      'gateway.timeout',
+      'gateway:\n  url: http://127.0.0.1:4000\n  timeout: 5s\n',
+      /gateway.*timeout/,
+    ],
+    ['a word of nobody', 'frontt: {}\n', /frontt/],
+  ])('takes no setting that does nothing: %s', async (_key, more, words) => {
+    await expect(written(more)).rejects.toThrow(words);
+  });
+});
