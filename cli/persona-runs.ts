@@ -34,7 +34,8 @@ export interface PersonaRunsOptions {
   readonly registry: CardRegistry;
   readonly queue: QueueDeps;
   readonly models: ModelPlane;
-  readonly publicUrl: () => string;
+  /** Where the other agents are served; undefined where this process knows of no front. */
+  readonly publicUrl: () => string | undefined;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -70,11 +71,11 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
     classifier,
     clock,
   });
-  const routing = { ...queue, resolver, routerId: routerId() ?? 'router' };
+  const routing = { ...queue, resolver, routerId: () => routerId() ?? 'router' };
   const deps = await runtimeDeps(options, routerId);
   return {
     availability,
-    foretell: routeDryRun(resolver),
+    foretell: routeDryRun(resolver, queue.directory),
     route: routeNewTask(routing),
     async classify(text, contextRefs) {
       const { tier, source, reasons } = await classifier.classify({ text, contextRefs });
@@ -120,7 +121,10 @@ async function runtimeDeps(
     fetch,
     clock,
     keyOf: (agentId) => keys.get(agentId),
-    urlOf: (agentId) => (registry.card(agentId) ? `${publicUrl()}/agents/${agentId}/` : undefined),
+    urlOf(agentId) {
+      const front = publicUrl();
+      return front && registry.card(agentId) ? `${front}/agents/${agentId}/` : undefined;
+    },
   });
   const { ledger, health, availability, gatewayOf } = models;
   const files = join(paths.home, 'files');

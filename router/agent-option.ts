@@ -1,4 +1,5 @@
 import { chooseBackbone } from './backbone-choice.ts';
+import { barredOption } from './barred.ts';
 import { agentMisfits } from './candidate-filter.ts';
 import type { Backbone, CandidateVerdict, RoutedTask } from './decision.ts';
 import { tierDemand } from './effective-tier.ts';
@@ -32,6 +33,8 @@ export interface Weighing {
 /** Weighs one named agent: itself, and the backbone that it would get. Pure. */
 export function weighAgent(candidate: Candidate, weighing: Weighing): AgentOption {
   const { task, target, needs, models, snapshot } = weighing;
+  const barred = barredOption(task, candidate.agentId);
+  if (barred !== undefined) return barred;
   switch (candidate.kind) {
     case 'fixed':
       return ownOption(candidate, weighing, { exact: false, source: 'none' });

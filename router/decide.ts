@@ -1,6 +1,7 @@
 import { weighAgent, weighPool } from './agent-option.ts';
 import type { AgentOption, Weighing } from './agent-option.ts';
 import type { Explanation, RejectReason, RouteDecision, RoutedTask } from './decision.ts';
+import { weighOpen } from './barred.ts';
 import { tierDemand } from './effective-tier.ts';
 import type { TierDemand } from './effective-tier.ts';
 import type { Candidate, ModelCandidate } from './model-candidate.ts';
@@ -37,8 +38,9 @@ export function decide(
     return rejected('needsScore', reasons, explain(skilled, demand));
   }
   const payer = snapshot.candidates.get(task.submitterId);
-  const pool =
-    demand.source === 'none' ? [] : [weighPool('', weighing, { models, needs, payer, demand })];
+  const weigh = (open: readonly ModelCandidate[]) =>
+    weighPool('', weighing, { models: open, needs, payer, demand });
+  const pool = demand.source === 'none' ? [] : [weighOpen(task, models, demand, weigh)];
   return settled([...skilled, ...pool], weighing, nowMs);
 }
 

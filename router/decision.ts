@@ -15,6 +15,8 @@ export interface RoutedTask {
   readonly deadlineMs?: number;
   /** Demands of the task itself, added to those of a persona's Card. */
   readonly need?: Need;
+  /** Agents that this task may not go to, whatever it needs, each with why in one clause. */
+  readonly barred?: ReadonlyMap<string, string>;
   /** What the classifier said; looked at only for `auto`, and only without a score. */
   readonly verdict?: { readonly tier: Tier; readonly source: string };
 }

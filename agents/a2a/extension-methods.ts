@@ -81,6 +81,7 @@ async function route(edge: Edge, { principal }: Call, params: unknown): Promise<
   }
   const wish = {
     submitterId: principal.id,
+    submitterRole: principal.role,
     target,
     text,
     ...(score === undefined ? {} : { score }),

@@ -13,12 +13,13 @@ import type { RouteDecision } from '../../router/decision.ts';
 import { sentence } from '../../router/explain.ts';
 import type { TargetResolver } from '../../router/resolve-target.ts';
 import { Need, Target } from '../../router/target.ts';
+import { barredFor } from './route-bars.ts';
 import { wishOf } from './task-text.ts';
 
 export interface RoutingDeps extends QueueDeps {
   readonly resolver: TargetResolver;
-  /** The router persona: author of what it decides, and whose queue holds what waits for it. */
-  readonly routerId: string;
+  /** The router persona of the newest Cards: author of what it decides; its queue holds what waits for it. */
+  readonly routerId: () => string;
 }
 
 /** Decides a task that has no agent yet; returns its state after it, unchanged where it has to wait. */
@@ -31,7 +32,7 @@ export type RouteTask = (state: TaskState) => Promise<TaskState>;
 export function routeNewTask(deps: RoutingDeps): RouteTask {
   return async (state) => {
     if (state.agentId !== undefined || !unclaimedPhases.has(state.phase)) return state;
-    const { decision } = await deps.resolver.resolve(questionFor(state));
+    const { decision } = await deps.resolver.resolve(questionFor(deps, state));
     deps.log.info('task.route', { taskId: state.taskId, do: decision.do, why: sentence(decision) });
     switch (decision.do) {
       case 'route':
@@ -44,7 +45,10 @@ export function routeNewTask(deps: RoutingDeps): RouteTask {
   };
 }
 
-function questionFor(state: TaskState): Parameters<TargetResolver['resolve']>[0] {
+function questionFor(
+  { directory }: Pick<RoutingDeps, 'directory'>,
+  state: TaskState,
+): Parameters<TargetResolver['resolve']>[0] {
   const { task, selection } = state;
   const verdict = selection?.tier && { tier: selection.tier, source: selection.source };
   return {
@@ -56,6 +60,7 @@ function questionFor(state: TaskState): Parameters<TargetResolver['resolve']>[0]
       ...(state.score > 0 && { score: state.score }),
       ...(state.deadlineAtMs !== undefined && { deadlineMs: state.deadlineAtMs }),
       ...(verdict && { verdict }),
+      barred: barredFor(directory, task.provenance),
     },
     text: wishOf(state),
     hints: { contextRefs: task.contextRefs.length },
@@ -76,7 +81,7 @@ export function toRouterTarget(target: TaskTarget): Target {
 }
 
 const authorOf = ({ routerId }: RoutingDeps): Author => ({
-  id: AgentId.parse(routerId) as string as Author['id'],
+  id: AgentId.parse(routerId()) as string as Author['id'],
   role: 'agent',
 });
 
@@ -86,9 +91,6 @@ async function routed(
   decision: Extract<RouteDecision, { do: 'route' }>,
 ): Promise<TaskState> {
   const agentId = AgentId.parse(decision.agentId);
-  const policy = deps.directory.agent(agentId);
-  // The Cards changed since the decision: the next look decides on the new set.
-  if (policy === undefined) return state;
   const selection: Selection = {
     ...(decision.backbone && { model: decision.backbone.gatewayModel }),
     source: 'router',
@@ -96,10 +98,10 @@ async function routed(
     explain: sentence(decision).slice(0, limits.messageChars),
   };
   try {
-    const chosen = { agentId, queue: policy.queue, effects: policy.effects, selection };
-    return await routeTask(deps, authorOf(deps), state.taskId, chosen);
+    return await routeTask(deps, authorOf(deps), state.taskId, { agentId, selection });
   } catch (error) {
-    // Somebody paused, canceled or asked about it meanwhile: their event stands.
+    // Somebody paused, canceled or asked about it meanwhile: their event stands. Or the Cards changed
+    // since the decision: the next look decides on the new set.
     if (!(error instanceof MeshError) || error.code === 'FABRIC_DOWN') throw error;
     return (await deps.board.read(state.taskId))?.state ?? state;
   }
@@ -212,7 +214,7 @@ async function decideWaiting(
   stopping: AbortSignal,
 ): Promise<void> {
   try {
-    const queue = deps.directory.agent(deps.routerId)?.queue;
+    const queue = deps.directory.agent(deps.routerId())?.queue;
     if (queue === undefined) return;
     let cursor: string | undefined;
     do {
@@ -230,7 +232,7 @@ async function decideWaiting(
     } while (cursor !== undefined);
   } catch (error) {
     const isDown = error instanceof MeshError && error.code === 'FABRIC_DOWN';
-    const about = { agent: deps.routerId, reason: reasonOf(error) };
+    const about = { agent: deps.routerId(), reason: reasonOf(error) };
     if (isDown) deps.log.warn('routing.board-down', about);
     else deps.log.error('routing.fault', about);
   }

@@ -46,6 +46,8 @@ export const TaskEvent = z.discriminatedUnion('kind', [
     selection: Selection.optional(),
     /** What the chosen agent may do; the task's own become the wider of both. */
     effects: Effects.optional(),
+    /** False: the chosen agent's Card does not admit the submitter, so a person must let it in. */
+    admitted: z.boolean().optional(),
   }),
   event('paused', {}),
   event('resumed', {}),

@@ -2,10 +2,8 @@ import { maySee } from '../domain/access.ts';
 import { MeshError } from '../domain/errors.ts';
 import type { AgentId, PrincipalId, TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { Principal } from '../domain/principal.ts';
 import { isTainted, type TaskState } from '../domain/state.ts';
 import type { Provenance } from '../domain/task.ts';
-import type { AgentPolicy } from '../ports/directory.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
 import type { SubmitRequest } from './submit.ts';
@@ -13,14 +11,13 @@ import { namesTainted } from './taint.ts';
 
 /**
  * Where a submit comes from: submitter and interlocutor from the credential, parent from the run's
- * own token or, if the submitter may see it, from the request; with depth cap and cycle check.
- * @throws MeshError `DEPTH_EXCEEDED`, `CYCLE_DETECTED`, `NOT_FOUND` (parent)
+ * own token or, if the submitter may see it, from the request; with depth cap.
+ * @throws MeshError `DEPTH_EXCEEDED`, `NOT_FOUND` (parent)
  */
 export async function provenanceOf(
   deps: QueueDeps,
   request: SubmitRequest,
   uid: TaskId,
-  target: AgentPolicy,
 ): Promise<Provenance & { tainted: boolean }> {
   const { principal } = request;
   const parent = await parentOf(deps, request);
@@ -37,7 +34,6 @@ export async function provenanceOf(
       { path: 'parent', depth },
     );
   }
-  if (target.trust !== 'human') checkCycle(ancestors, target.agentId);
   return {
     submitter: principal.id,
     submitterRole: principal.role,
@@ -104,35 +100,4 @@ async function isMadeOfTainted(
 function ancestorsBelow(parent: TaskState): AgentId[] {
   const above = parent.task.provenance.ancestors;
   return parent.agentId ? [...above, parent.agentId] : [...above];
-}
-
-/** An agent that is already above would wait for itself; a run's question goes to its submitter instead. */
-function checkCycle(ancestors: readonly AgentId[], agentId: AgentId): void {
-  if (!ancestors.includes(agentId)) return;
-  throw new MeshError(
-    'CYCLE_DETECTED',
-    `${agentId} is already at work above this task (${[...ancestors, agentId].join(' → ')}). Ask the ` +
-      'submitter a question instead of calling back.',
-    { path: 'target', agentId },
-  );
-}
-
-/** @throws MeshError `TRUST_DENIED` where the calling agent's Card does not list the target */
-export function mayCall(deps: QueueDeps, principal: Principal, target: AgentPolicy): void {
-  if (principal.role === 'human') return;
-  const caller = deps.directory.agent(principal.id);
-  const allowed = caller?.mayCall ?? [];
-  if (allowed.includes('*') || allowed.includes(target.agentId)) return;
-  throw new MeshError(
-    'TRUST_DENIED',
-    `${principal.id} may not call ${target.agentId}: its Card's mayCall lists ` +
-      `${allowed.length > 0 ? allowed.join(', ') : 'nobody'}. Add it there by a commit.`,
-    { path: 'mayCall', agentId: principal.id },
-  );
-}
-
-/** Ready at once only when the target's Card admits the submitter and nothing is tainted. */
-export function isAdmitted(policy: AgentPolicy, principal: Principal, tainted: boolean): boolean {
-  if (tainted) return false;
-  return policy.admit.includes(principal.id) || policy.admit.includes(principal.trust);
 }

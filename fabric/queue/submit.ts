@@ -13,8 +13,9 @@ import type { Durability } from '../ports/task-board.ts';
 import { appended, eventOf } from './change.ts';
 import { withinCreationQuota } from './creation-quota.ts';
 import type { QueueDeps } from './deps.ts';
-import { isAdmitted, mayCall, provenanceOf } from './provenance.ts';
+import { provenanceOf } from './provenance.ts';
 import { askForScore, needsScore } from './rating.ts';
+import { isAdmitted, requireReach } from './reach.ts';
 
 /** What a submitter says; everything about who they are comes from `principal`. */
 export interface SubmitRequest {
@@ -100,8 +101,8 @@ export async function checkedSubmit(
   const uid = taskIdOf(deps, request);
   const policy = policyFor(deps, request.target);
   checkInline(request);
-  const provenance = await provenanceOf(deps, request, uid, policy);
-  mayCall(deps, request.principal, policy);
+  const provenance = await provenanceOf(deps, request, uid);
+  requireReach(deps.directory, provenance, policy);
   const settled = { uid, digest: digestOf(request), policy, provenance };
   const task = definitionOf(deps, request, settled);
   return { task, to: startOf(deps, task, policy) };
@@ -215,7 +216,7 @@ function definitionOf(
     effects: widerEffects(policy.effects, request.effects ?? 'none'),
     verification: verificationOf(request, policy),
     tainted,
-    admitted: isAdmitted(policy, request.principal, tainted),
+    admitted: isAdmitted(policy, provenance, tainted),
     mode: request.mode,
     responsible: responsibleFor(deps, policy),
     provenance,

@@ -48,12 +48,13 @@ afterEach(async () => {
 
 /** A router whose answers the test sets. */
 async function router() {
-  mesh = await edgeMesh();
+  const seller = { id: 'seller', name: 'Seller', mayCall: ['router', 'helper'] };
+  mesh = await edgeMesh({ cards: [seller] });
   const seen: TargetQuestion[] = [];
   const answers: { next: RouteDecision } = { next: toAdolf };
   const deps: RoutingDeps = {
     ...mesh.queue,
-    routerId: 'router',
+    routerId: () => 'router',
     resolver: {
       resolve: (question) => {
         seen.push(question);
@@ -130,6 +131,20 @@ describe('routing a new task', () => {
     const rated = await answerQuestion(deps, { ...given, decisionId, value: '5' });
     answers.next = toAdolf;
     expect(await route(rated)).toMatchObject({ agentId: 'adolf', score: 5 });
+  });
+
+  it('offers an agent only whom it may call, and nobody who is above already', async () => {
+    const { submit, route, seen } = await router();
+    const seller: Principal = {
+      ...{ id: PrincipalId.parse('seller'), role: 'agent', trust: 'trusted' },
+      scopes: new Set(['tasks:submit']),
+    };
+    await route(await submit());
+    await route(await submit({ principal: seller }));
+    const [byPerson, byAgent] = seen.map(({ task }) => [...(task.barred?.keys() ?? [])]);
+    expect(byPerson).toEqual([]);
+    expect(byAgent).toEqual(expect.arrayContaining(['adolf', 'doer', 'single', 'slow']));
+    expect(byAgent).not.toContain('helper');
   });
 
   it('yields to who was faster', async () => {

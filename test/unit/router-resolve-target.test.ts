@@ -9,7 +9,8 @@ import { routerAvailability } from '../../router/availability/router-availabilit
 import { candidatesFrom } from '../../router/candidates-from-cards.ts';
 import { heuristicClassifier } from '../../router/classifier/heuristic-classifier.ts';
 import { decide } from '../../router/decide.ts';
-import { sentence, table } from '../../router/explain.ts';
+import type { RoutedTask } from '../../router/decision.ts';
+import { sentence } from '../../router/explain.ts';
 import type { QuotaLedger } from '../../router/ledger/quota-ledger.ts';
 import { targetResolver } from '../../router/resolve-target.ts';
 import { Target } from '../../router/target.ts';
@@ -47,7 +48,7 @@ function mesh({ full = false } = {}) {
   const resolve = (
     target: unknown,
     text = '',
-    task: { score?: number; deadlineMs?: number } = {},
+    task: Partial<Pick<RoutedTask, 'score' | 'deadlineMs' | 'barred'>> = {},
   ) =>
     resolver.resolve({
       target: Target.parse(target),
@@ -66,7 +67,6 @@ describe('targets on the shipped catalog', () => {
       backbone: { modelAgentId: 'kimi', gatewayModel: 'kimi' },
     });
     expect(sentence(decision)).toBe('Agent adolf (tier large by its card): goes to adolf on kimi.');
-    expect(table(decision)).toContain('kimi for adolf');
   });
 
   it.each([
@@ -83,6 +83,29 @@ describe('targets on the shipped catalog', () => {
     });
     expect(decision).toMatchObject({ do: 'route', agentId });
     expect(classification).toBeUndefined();
+  });
+
+  it('passes over whom the submitter may not call, and says so where nobody is left', async () => {
+    const score = 8;
+    const [no, yes] = ['may not call it', { do: 'route', agentId: 'kimi' }];
+    const open = new Map([['local-small', no]]);
+    const one = await mesh().resolve({ kind: 'auto' }, '', { score, barred: open });
+    expect(one.decision).toMatchObject(yes);
+    const barred = new Map(cards.map(({ id }) => [id as string, `${id} ${no}`]));
+    for (const target of [
+      { kind: 'auto' },
+      { kind: 'agent', agentId: 'adolf' },
+      { kind: 'constraints', need: { caps: ['audit'] } },
+    ]) {
+      const { decision } = await mesh().resolve(target, '', { score, barred });
+      expect(decision).toMatchObject({ do: 'reject', why: 'noCandidate' });
+      expect(sentence(decision)).toContain(no);
+    }
+    // A backbone is not called: the persona that was asked answers for it.
+    const served = new Map([['kimi', no]]);
+    const adolf = { kind: 'agent', agentId: 'adolf' };
+    const backed = await mesh().resolve(adolf, '', { barred: served });
+    expect(backed.decision).toMatchObject({ do: 'route', backbone: { modelAgentId: 'kimi' } });
   });
 
   it('classifies where nobody rated it', async () => {

@@ -72,16 +72,24 @@ export function edited(before: TaskState, event: EventOf<'edited'>): Transition 
   );
 }
 
-/** The router's choice, appended before the relay, so that a resend follows it. */
+/**
+ * The router's choice, appended before the relay, so that a resend follows it. Where the chosen agent does
+ * not admit the submitter it waits for a person, as a task that was pinned to that agent would.
+ */
 export function routed(before: TaskState, event: EventOf<'routed'>): Transition {
   if (!unclaimedPhases.has(before.phase)) return refuse('wrongPhase');
   if (before.agentId !== undefined) return refuse('wrongPhase');
+  const isOutside = event.admitted === false;
+  const isReady = before.phase === 'ready' || before.phase === 'scheduled';
   return to(before, event, {
     agentId: event.agentId,
     queue: event.queue,
-    ...(event.effects
-      ? { task: { ...before.task, effects: widerEffects(before.task.effects, event.effects) } }
-      : {}),
+    ...(isOutside && isReady ? { phase: 'submitted' } : {}),
+    task: {
+      ...before.task,
+      admitted: before.task.admitted && !isOutside,
+      effects: widerEffects(before.task.effects, event.effects ?? 'none'),
+    },
     ...(event.selection ? { selection: event.selection } : {}),
   });
 }
