@@ -32,10 +32,6 @@ export const WireTask = z.looseObject({
 });
 export type WireTask = z.infer<typeof WireTask>;
 
-/** What SendMessage answers: a Task, or a bare Message of a foreign agent. */
-export const SendReply = z.union([z.object({ task: WireTask }), z.object({ message: Message })]);
-export type SendReply = z.infer<typeof SendReply>;
-
 /** One frame of a stream; exactly one member is there. */
 export const StreamFrame = z.union([
   z.object({ task: WireTask }),

@@ -1,4 +1,4 @@
-import type { CandidateVerdict, Explanation, RouteDecision } from './decision.ts';
+import type { Explanation, RouteDecision } from './decision.ts';
 import type { Target } from './target.ts';
 
 /** The decision in one sentence, for `mesh why` and for a parked task's line. */
@@ -24,38 +24,6 @@ export function sentence(decision: RouteDecision): string {
     case 'reject':
       return `${asked}: refused (${decision.why}), because ${decision.reasons.join('; ')}.`;
   }
-}
-
-/** Every candidate with its fate, in the order they were weighed, as aligned columns. */
-export function table(decision: RouteDecision): string {
-  const rows = decision.explain.candidates.map(rowFor);
-  const lines = [['agent', 'model', 'tier', 'cost', 'fate', 'why'], ...rows];
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
-
-function rowFor(one: CandidateVerdict): string[] {
-  const until = one.untilMs === undefined ? [] : [`until ${instant(one.untilMs)}`];
-  const name = one.serves === undefined ? one.agentId : `${one.agentId} for ${one.serves}`;
-  const fate = { chosen: 'chosen', passedOver: 'free', unavailable: 'waits', filtered: 'unfit' };
-  const why = [...one.reasons, ...until].join('; ');
-  return [
-    name,
-    one.gatewayModel ?? '-',
-    one.tier ?? '-',
-    one.cost ?? '-',
-    fate[one.verdict],
-    why === '' ? '-' : why,
-  ];
 }
 
 function targetText(target: Target): string {

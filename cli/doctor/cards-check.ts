@@ -1,15 +1,20 @@
 import { lintCards, type HomeView } from '../../cards/registry/card-operations.ts';
-import { isError } from '../../cards/schema/card-problem.ts';
+import { lastGoodFile } from '../../cards/registry/last-good.ts';
+import { isError, toProblemLine, type CardProblem } from '../../cards/schema/card-problem.ts';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
-/** Whether what is committed can be served. */
-export async function cardsFinding(view: HomeView): Promise<Finding> {
-  const fix = 'See `mesh cards lint`.';
+/**
+ * Whether what is committed can be served; where it is refused, why, and what a mesh serves in its place:
+ * the last good commit, which every start and reload writes to `stateDir`.
+ */
+export async function cardsFinding(view: HomeView, stateDir: string): Promise<Finding> {
   try {
     const problems = await lintCards({ ...view, ref: 'HEAD' });
-    const errors = problems.filter(isError).length;
-    if (errors > 0) return fail('cards', `${errors} errors in what is committed`, fix);
+    const errors = problems.filter(isError);
+    const [first] = errors;
+    if (first) return refused(errors.length, first, await lastGoodFile(stateDir).read());
+    const fix = 'See `mesh cards lint`.';
     if (problems.length > 0) return warn('cards', `${problems.length} warnings`, fix);
     return ok('cards', 'all sound');
   } catch (error) {
@@ -19,4 +24,11 @@ export async function cardsFinding(view: HomeView): Promise<Finding> {
       'Make the home with `mesh init`, or repair its repository.',
     );
   }
+}
+
+function refused(errors: number, first: CardProblem, served: string | undefined): Finding {
+  const instead =
+    served === undefined ? 'no commit was ever served' : `${served.slice(0, 12)} is served instead`;
+  const says = `the newest commit is refused for ${errors} errors, ${instead}; first: ${toProblemLine(first)}`;
+  return fail('cards', says, 'See `mesh cards lint --ref HEAD`, correct the Cards and commit.');
 }

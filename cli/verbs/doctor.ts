@@ -77,7 +77,7 @@ async function homeFindings(
   return [
     await modeFinding(paths),
     await secretFinding(paths, environment),
-    await cardsFinding(await homeView(session)),
+    await cardsFinding(await homeView(session), paths.state),
   ];
 }
 
