@@ -13,6 +13,9 @@ const runnerStatuses = [
   'needs_review',
 ] as const;
 
+/** No intake source is served yet: a runner that waited for an event would wait for ever. */
+const servedStatuses = runnerStatuses.filter((status) => status !== 'waiting_event');
+
 /** What a runner reads on stdin. Snake case, as the contract has it. */
 export interface RunnerPacket {
   readonly version: 1;
@@ -55,7 +58,7 @@ export function packetFor(run: Run): RunnerPacket {
     ...(task.effects === 'external' && {
       action: { id: state.taskId, intent: { title }, receipt_id: runIdOf(run) },
     }),
-    allowed_status: runnerStatuses,
+    allowed_status: servedStatuses,
   };
 }
 

@@ -4,6 +4,8 @@ export const limits = {
   /** Least lease that must be left, on both clocks, when a run is spawned. */
   spawnMarginMs: 5_000,
   runTimeoutMs: 30 * 60_000,
+  /** Longest pause of a task whose runs meet a wall of unknown end. */
+  parkMs: 10 * 60_000,
   pollMs: 5_000,
   /** As deep as a worker looks down its queue; a board lists so many at once. */
   candidates: 512,
@@ -18,6 +20,8 @@ export const limits = {
   versions: 512,
   /** From here on only outcome, answer, cancel, verify, archive and dead letter are appended. */
   reservedFromVersion: 480,
+  /** A claim, its start and its end: no claim without room for all of them. */
+  eventsOfRun: 3,
   messageChars: 1_000,
   answerChars: 4_000,
   questionOptions: 4,

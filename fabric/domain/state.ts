@@ -1,5 +1,6 @@
 import type { TaskEvent } from './events.ts';
 import type { AgentId, ContextId, DecisionId, PrincipalId, QueueId, TaskId } from './ids.ts';
+import { limits } from './limits.ts';
 import type {
   Claim,
   Outcome,
@@ -81,8 +82,10 @@ export interface TaskState {
   readonly askedFrom?: Phase;
   readonly decisions: readonly Decision[];
   readonly awaitedEventId?: string;
-  /** Why and until when the last run could not go on; display, the worker probes for itself. */
-  readonly parked?: { readonly reason: string; readonly untilMs?: number };
+  /** Why the last run could not go on, and until when nobody tries again. */
+  readonly parked?: { readonly reason: string; readonly untilMs: number };
+  /** Parks in a row, no other end of a run between them; absent: none. */
+  readonly parks?: number;
   readonly outcome?: Outcome;
   /** Who made the outcome; never the one who verifies it. */
   readonly producer?: PrincipalId;
@@ -161,6 +164,10 @@ export function to(
   for (const key of drop) Reflect.deleteProperty(state, key);
   return { ok: true, state };
 }
+
+/** Whether the log has room for another run: without it nobody claims the task, and the keeper gives it up. */
+export const hasRoomForRun = ({ version }: Pick<TaskState, 'version'>): boolean =>
+  version + limits.eventsOfRun < limits.reservedFromVersion;
 
 /** Nothing is ever done to a task in one of these again, save links, receipts and archiving. */
 export const closedPhases: ReadonlySet<Phase> = new Set<Phase>([

@@ -62,7 +62,6 @@ const rules: Rules = {
   failed: claiming.failed,
   parked: claiming.parked,
   deferred: claiming.deferred,
-  awaited: claiming.awaited,
   uncertain: claiming.uncertain,
   settled: claiming.settled,
   revokeRequested: claiming.revokeRequested,
@@ -82,6 +81,7 @@ const rules: Rules = {
   linked: records.linked,
   receipted: records.receipted,
   // Intake sources and the deployer are not served yet; their rows of the table refuse.
+  awaited: () => refuse('notServedYet'),
   arrived: () => refuse('notServedYet'),
   deployStarted: () => refuse('notServedYet'),
   deployed: () => refuse('notServedYet'),

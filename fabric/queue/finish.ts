@@ -5,6 +5,7 @@ import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
 import { decisionIdFor, humanFor, isForPerson } from '../domain/transition/questions.ts';
 import type { AskedByRun, RunEnd } from '../ports/run-task.ts';
+import { transition } from '../domain/transition.ts';
 import { change, eventOf } from './change.ts';
 import type { Held } from './claim.ts';
 import type { LogWriterDeps, QueueDeps } from './deps.ts';
@@ -16,7 +17,9 @@ import type { LogWriterDeps, QueueDeps } from './deps.ts';
  */
 export async function finishRun(deps: LogWriterDeps, held: Held, end: RunEnd): Promise<TaskState> {
   return change(deps, held.uid, ({ state, events }) =>
-    isOnRecord(events, held) ? undefined : keepable(deps, held, endEvent(deps, held, state, end)),
+    isOnRecord(events, held)
+      ? undefined
+      : fitting(deps, held, state, keepable(deps, held, endEvent(deps, held, state, end))),
   );
 }
 
@@ -40,6 +43,25 @@ function keepable(deps: LogWriterDeps, { by, fence }: Held, event: TaskEvent): T
   if (parsed.success) return event;
   const [issue] = parsed.error.issues;
   const reason = `its result can't be kept: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
+  return eventOf(deps, by, 'uncertain', { fence, reason: short(reason) });
+}
+
+/**
+ * An end that the task has no room for any more, its 65th question say, is put to a person all the same:
+ * what the run did is not to be dropped, and not to be done again unasked.
+ */
+function fitting(
+  deps: LogWriterDeps,
+  { by, fence }: Held,
+  state: TaskState,
+  event: TaskEvent,
+): TaskEvent {
+  const next = transition(state, event);
+  const isFull = !next.ok && (next.reason === 'decisionsFull' || next.reason === 'versionsSpent');
+  if (!isFull) return event;
+  const said =
+    event.kind === 'asked' ? `it asked: ${event.question.text}` : `it ended ${event.kind}`;
+  const reason = `${next.reason === 'decisionsFull' ? 'its questions are spent' : 'its log is full'}; ${said}`;
   return eventOf(deps, by, 'uncertain', { fence, reason: short(reason) });
 }
 
@@ -70,13 +92,19 @@ function endEvent(deps: LogWriterDeps, held: Held, state: TaskState, end: RunEnd
       return eventOf(deps, by, 'uncertain', { fence, reason: 'it asked to be woken in the past' });
     }
     case 'awaited':
-      return eventOf(deps, by, 'awaited', { fence, eventId: end.eventId });
+      return eventOf(deps, by, 'uncertain', { fence, reason: unserved(end.eventId) });
     case 'uncertain':
       return eventOf(deps, by, 'uncertain', { fence, reason: short(end.reason) });
     case 'stopped':
       return eventOf(deps, by, 'released', { fence, reason: 'its process is stopping' });
   }
 }
+
+/** No intake source is served yet, so nothing would ever end that wait: a person looks instead. */
+const unserved = (eventId: string): string =>
+  short(
+    `it waits for the event ${eventId}, and this mesh receives no events: say ready once it came`,
+  );
 
 const short = (text: string): string => text.slice(0, limits.messageChars) || 'no reason given';
 

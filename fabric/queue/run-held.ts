@@ -34,7 +34,7 @@ export async function runHeld(
   }
   const held = claimed.state.claim?.started
     ? claimed
-    : await orLost(deps, claimed, startRun(deps, claimed));
+    : await orLost(deps, claimed, startOrHandBack(deps, claimed));
   if (held === undefined) return undefined;
   if (held.state.claim?.fence !== held.fence) return held.state;
   // Once more right before the spawn: putting the start on record may have taken its time.
@@ -56,6 +56,17 @@ export async function runHeld(
   } finally {
     ended.abort('run ended');
     lease.stop();
+  }
+}
+
+/** A log that others filled meanwhile takes no start: the claim goes back, and the keeper gives the task up. */
+async function startOrHandBack(deps: QueueDeps, claimed: Held): Promise<Held> {
+  try {
+    return await startRun(deps, claimed);
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'CAPACITY') throw error;
+    const state = await releaseTask(deps, claimed, 'its log has no room for a run');
+    return { ...claimed, state };
   }
 }
 

@@ -1,4 +1,5 @@
-import type { TaskState } from '../domain/state.ts';
+import { limits } from '../domain/limits.ts';
+import { hasRoomForRun, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
 
 export interface Surroundings {
@@ -50,12 +51,16 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
 
 function whyReady(state: TaskState, agent: string, around: Surroundings): string {
   const { availability, slots, nowMs } = around;
+  if (!hasRoomForRun(state)) {
+    return `Its log has no room for another run (${state.version} of ${limits.versions} events): the keeper gives it up; submit it again.`;
+  }
   if (availability?.a === 0) {
     const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
     return `It is parked${until}: ${agent} is not available (${availability.reasons.join('; ')}).`;
   }
-  if (state.parked && (state.parked.untilMs ?? 0) > nowMs) {
-    return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}.`;
+  if (state.parked && state.parked.untilMs > nowMs) {
+    const times = (state.parks ?? 0) > 1 ? ` (${state.parks} times in a row)` : '';
+    return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}${times}.`;
   }
   if (slots && slots.taken >= slots.limit) {
     return `It waits for a free slot: ${agent} runs ${slots.taken} of ${slots.limit} tasks.`;

@@ -26,6 +26,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** Looks at the queue now: a hint came, or a(t) may have changed. */
   wake(): void;
+  /** Takes nothing new and lets its runs end by themselves; resolves when they have. */
+  leave(): Promise<void>;
   /** Takes nothing new, tells runs to stop, waits for them to be on record or handed back. */
   stop(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export interface Worker {
  */
 export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   const { agentId, pollMs = limits.pollMs } = options;
+  const leaving = new AbortController();
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
   let wakeUp = new AbortController();
@@ -55,7 +58,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
     const policy = deps.directory.agent(agentId);
     if (policy === undefined || options.availability.at(agentId).a === 0) return;
     for (;;) {
-      const taken = await takeNext(deps, policy, options, stopping.signal);
+      const taken = await takeNext(deps, policy, options, leaving.signal, stopping.signal);
       if (taken === undefined) return;
       const { run } = taken;
       running.add(run);
@@ -65,7 +68,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   };
 
   const loop = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!leaving.signal.aborted) {
       wakeUp = new AbortController();
       await drainOnce().catch((error: unknown) => {
         reportDown(deps, agentId, error);
@@ -74,14 +77,19 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
     }
   })();
 
+  const leave = async (): Promise<void> => {
+    leaving.abort('leaving');
+    wake();
+    for (const undo of release) undo();
+    await loop;
+    await Promise.all(running);
+  };
   return {
     wake,
-    async stop() {
+    leave,
+    stop() {
       stopping.abort('stopping');
-      wake();
-      for (const undo of release) undo();
-      await loop;
-      await Promise.all(running);
+      return leave();
     },
   };
 }
@@ -117,9 +125,10 @@ async function takeNext(
   deps: QueueDeps,
   policy: AgentPolicy,
   options: WorkerOptions,
+  leaving: AbortSignal,
   stopping: AbortSignal,
 ): Promise<{ readonly run: Promise<void> } | undefined> {
-  if (stopping.aborted) return undefined;
+  if (leaving.aborted) return undefined;
   const giveBack = options.slots.tryTake(policy.agentId, policy.concurrency);
   if (giveBack === undefined) return undefined;
   try {
@@ -162,13 +171,8 @@ async function claimIfOurs(
   const state = (await deps.board.read(uid))?.state;
   // A queue may be shared; a task pinned to another agent of it is not ours.
   if (state?.agentId !== undefined && state.agentId !== policy.agentId) return undefined;
-  if (state?.parked && !isParkOver(deps, state)) return undefined;
+  if (state?.parked && deps.clock.nowMs() < state.parked.untilMs) return undefined;
   return claimTask(deps, uid, { policy, incarnation });
-}
-
-/** A wall that a run met: not before its own end, and without one not before the next poll. */
-function isParkOver({ clock }: QueueDeps, state: TaskState): boolean {
-  return clock.nowMs() >= (state.parked?.untilMs ?? state.phaseAtMs + limits.pollMs);
 }
 
 async function runTaken(

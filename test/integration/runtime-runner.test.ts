@@ -82,7 +82,7 @@ describe('the packet', () => {
       decision: null,
     });
     expect(packet).not.toHaveProperty('action');
-    expect(packet.allowed_status).toHaveLength(5);
+    expect(packet.allowed_status).toHaveLength(4);
   });
 
   it('is never given to a shell', async () => {
@@ -161,7 +161,6 @@ describe('a result as agreed', () => {
 
   it.each([
     [`"scheduled","wake_at":"${soon}"`, { kind: 'deferred', wakeAtMs: Date.parse(soon) }],
-    ['"waiting_event","event_id":"e-1"', { kind: 'awaited', eventId: 'e-1' }],
     [
       '"waiting_user","decision_prompt":"Which?"',
       {
@@ -210,7 +209,7 @@ describe('a result that breaks the contract is uncertain', () => {
     ['scheduled in the past', `{${good},"status":"scheduled","wake_at":"2020-01-01T00:00:00Z"}`],
     ['a time without zone', `{${good},"status":"scheduled","wake_at":"2999-01-01T00:00:00"}`],
     ['a time with another status', `{${good},"status":"completed","wake_at":"${soon}"}`],
-    ['waiting for no event', `{${good},"status":"waiting_event"}`],
+    ['waiting for an event', `{${good},"status":"waiting_event","event_id":"e-1"}`],
     ['a question without words', `{${good},"status":"waiting_user"}`],
     ['a question when done', `{${good},"status":"completed","decision_prompt":"?"}`],
     ['an action nobody gave', `{${good},"status":"completed","action_status":"performed"}`],

@@ -50,7 +50,6 @@ const likely: Partial<Record<Phase, readonly TaskEventKind[]>> = {
     'failed',
     'parked',
     'deferred',
-    'awaited',
     'asked',
     'asked',
     'uncertain',

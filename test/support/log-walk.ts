@@ -16,7 +16,7 @@ export interface Spawn {
 
 const humanKinds = new Set(['gate', 'escalation', 'rating', 'deadline', 'reconcile', 'promotion']);
 /** Ends of a run that count no attempt. */
-const refunds = new Set(['parked', 'released', 'deferred', 'awaited', 'asked', 'revoked']);
+const refunds = new Set(['parked', 'released', 'deferred', 'asked', 'revoked']);
 
 /** Goes through one log with a few words of memory, and says what should not be there. */
 export class LogWalk {
@@ -132,7 +132,6 @@ export class LogWalk {
       case 'parked':
       case 'released':
       case 'deferred':
-      case 'awaited':
       case 'uncertain':
       case 'revoked':
       case 'canceled':
@@ -203,7 +202,7 @@ export class LogWalk {
   }
 
   #goesToReview(event: TaskEvent): boolean {
-    const plans = event.kind === 'asked' || event.kind === 'deferred' || event.kind === 'awaited';
+    const plans = event.kind === 'asked' || event.kind === 'deferred';
     return this.#effects === 'external' && !plans;
   }
 

@@ -19,7 +19,8 @@ export function manualClock(startMs = Date.UTC(2026, 10, 30, 9, 0, 0)): ManualCl
   const sleepers = new Set<Sleeper>();
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
-    nowMs: () => wallMs,
+    // Whole, as a wall clock is: sleepers may be due between two milliseconds.
+    nowMs: () => Math.floor(wallMs),
     monotonicMs: () => monotonicMs,
     sleep: (ms, signal) =>
       new Promise((resolve) => {

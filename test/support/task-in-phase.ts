@@ -7,7 +7,7 @@ import { rightEventOf } from './right-event.ts';
 
 type Start = 'submitted' | 'ready' | 'scheduled' | 'suggested' | 'rejected';
 
-/** How a log gets to each phase; deploying and deploy-failed are reached by no event yet. */
+/** How a log gets to each phase, or, for those that no event leads to yet, beside it. */
 const ways: Readonly<Record<Phase, readonly [Start, ...TaskEventKind[]]>> = {
   suggested: ['suggested'],
   submitted: ['submitted'],
@@ -17,7 +17,7 @@ const ways: Readonly<Record<Phase, readonly [Start, ...TaskEventKind[]]>> = {
   paused: ['ready', 'paused'],
   claimed: ['ready', 'claimed'],
   working: ['ready', 'claimed', 'started'],
-  'waiting-event': ['ready', 'claimed', 'started', 'awaited'],
+  'waiting-event': ['ready', 'claimed', 'started', 'deferred'],
   'input-required': ['ready', 'claimed', 'started', 'asked'],
   'needs-review': ['ready', 'claimed', 'started', 'uncertain'],
   done: ['ready', 'claimed', 'started', 'settled'],
@@ -32,6 +32,13 @@ const ways: Readonly<Record<Phase, readonly [Start, ...TaskEventKind[]]>> = {
   split: ['ready', 'claimed', 'started', 'asked', 'split'],
   archived: ['ready', 'archived'],
 };
+
+/** No event leads there before deployer and intake sources are served. */
+const notServedYet: ReadonlySet<Phase> = new Set<Phase>([
+  'waiting-event',
+  'deploying',
+  'deploy-failed',
+]);
 
 /** A task of nobody in particular, verified by a reviewer, that changes only its own workspace. */
 export function unroutedTask(change: Partial<TaskDefinition> = {}) {
@@ -57,8 +64,7 @@ export function taskIn(phase: Phase, change: Partial<TaskDefinition> = {}): Task
   const due = start === 'scheduled' ? { notBeforeAtMs: builtAtMs - 1_000 } : {};
   const begun = after(undefined, firstEvent(unroutedTask({ ...due, ...change }), start));
   const state = afterKinds(begun, ...kinds);
-  // No event leads there before the deployer is served.
-  return phase === 'deploying' || phase === 'deploy-failed' ? { ...state, phase } : state;
+  return notServedYet.has(phase) ? { ...state, phase } : state;
 }
 
 /** The state after one more event. */

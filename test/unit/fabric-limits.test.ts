@@ -19,10 +19,21 @@ describe('a log that is nearly full', () => {
     return transition(state, rightEventOf(state, kind)).ok;
   };
 
+  it('takes a claim only with room for its start and any end', () => {
+    const last = limits.reservedFromVersion - limits.eventsOfRun - 1;
+    expect(takes('ready', 'claimed', last)).toBe(true);
+    expect(takes('ready', 'claimed', last + 1)).toBe(false);
+    const state = at('ready', last + 1);
+    const refused = transition(state, rightEventOf(state, 'claimed'));
+    expect(refused).toEqual({ ok: false, reason: 'versionsSpent' });
+    for (const end of eventKinds.filter((kind) => takes('working', kind, 3))) {
+      const run = afterKinds(at('ready', last), 'claimed', 'started');
+      expect(transition(run, rightEventOf(run, end)).ok, end).toBe(true);
+    }
+  });
+
   it('takes every kind as event 479 and only ends and decisions as event 480', () => {
     const reserved = limits.reservedFromVersion;
-    expect(takes('ready', 'claimed', reserved - 2)).toBe(true);
-    expect(takes('ready', 'claimed', reserved - 1)).toBe(false);
     expect(takes('ready', 'noted', reserved - 2)).toBe(true);
     expect(takes('ready', 'noted', reserved - 1)).toBe(false);
     expect(takes('working', 'settled', reserved - 1)).toBe(true);

@@ -24,7 +24,7 @@ describe('attempts', () => {
   });
 
   it('counts none that says nothing about the task', () => {
-    for (const kind of ['released', 'parked', 'deferred', 'awaited', 'asked'] as const) {
+    for (const kind of ['released', 'parked', 'deferred', 'asked'] as const) {
       expect(afterKinds(taskIn('working'), kind).attempts, kind).toBe(0);
     }
   });

@@ -47,6 +47,7 @@ const table: Readonly<Record<Phase, Row>> = {
     claimed: 'claimed',
     asked: 'input-required',
     canceled: 'canceled',
+    deadLettered: 'dead-letter',
     archived: 'archived',
     ...records('scheduled'),
   },
@@ -72,7 +73,6 @@ const table: Readonly<Record<Phase, Row>> = {
     failed: 'ready',
     parked: 'ready',
     deferred: 'scheduled',
-    awaited: 'waiting-event',
     asked: 'input-required',
     uncertain: 'needs-review',
     settled: 'done',
@@ -200,7 +200,6 @@ describe('whom a claim belongs to', () => {
     'failed',
     'parked',
     'deferred',
-    'awaited',
     'asked',
     'uncertain',
     'settled',
@@ -263,7 +262,7 @@ describe('a person’s wish while a claim is held', () => {
     }
   });
 
-  it.each(['deferred', 'awaited', 'asked'] as const)('comes before a run that %s', (kind) => {
+  it.each(['deferred', 'asked'] as const)('comes before a run that %s', (kind) => {
     for (const wish of ['cancelRequested', 'revokeRequested'] as const) {
       const state = afterKinds(taskIn('working'), wish);
       expect(transition(state, rightEvent(state, kind))).toEqual({

@@ -2,6 +2,7 @@ import type { Author, EventOf } from '../events.ts';
 import { Fence } from '../ids.ts';
 import { limits } from '../limits.ts';
 import {
+  hasRoomForRun,
   refuse,
   to,
   type Phase,
@@ -10,6 +11,7 @@ import {
   type Transition,
 } from '../state.ts';
 import type { Claim } from '../task.ts';
+import { parkedUntilMs } from './park.ts';
 import { reconcileQuestion } from './questions.ts';
 
 type Held = TaskState & { readonly claim: Claim };
@@ -29,6 +31,7 @@ export function claimed(before: TaskState, event: EventOf<'claimed'>): Transitio
     return refuse('notDue');
   if (event.holder !== event.by.id) return refuse('notHolder');
   if (before.attempts >= limits.attempts) return refuse('attemptsSpent');
+  if (!hasRoomForRun(before)) return refuse('versionsSpent');
   const startsNow = event.attempt !== undefined;
   if (startsNow && event.attempt !== before.attempts + 1) return refuse('wrongAttempt');
   const claim: Claim = {
@@ -76,7 +79,9 @@ function leaveWorking(
   reason: string,
 ): Transition {
   if (before.task.effects === 'external') return toReview(before, event, reason);
-  return to(before, event, { ...next, ...wished(before, next.phase) }, ['claim', 'revokeTo']);
+  const drop: (keyof TaskState)[] = ['claim', 'revokeTo'];
+  if (event.kind !== 'parked') drop.push('parks');
+  return to(before, event, { ...next, ...wished(before, next.phase) }, drop);
 }
 
 /**
@@ -107,7 +112,7 @@ export function toReview(
     before,
     event,
     { phase: 'needs-review', failure: reason, question: reconcileQuestion(before, reason) },
-    ['claim', 'revokeTo', 'askedFrom'],
+    ['claim', 'revokeTo', 'askedFrom', 'parks'],
   );
 }
 
@@ -151,16 +156,15 @@ export function failed(before: TaskState, event: EventOf<'failed'>): Transition 
   return leaveWorking(before, event, next, event.reason);
 }
 
-/** A quota or gateway wall: no attempt counted, waits for availability. */
+/** A quota or gateway wall: no attempt counted, waits for availability, the longer the more often in a row. */
 export function parked(before: TaskState, event: EventOf<'parked'>): Transition {
   const reason = notHeld(before, event.by, event.fence);
   if (reason) return refuse(reason);
   if (!isWorking(before)) return refuse('wrongPhase');
-  const park = {
-    reason: event.reason,
-    ...(event.untilMs === undefined ? {} : { untilMs: event.untilMs }),
-  };
-  return leaveWorking(before, event, { ...handedBack(before), parked: park }, event.reason);
+  const parks = (before.parks ?? 0) + 1;
+  const untilMs = parkedUntilMs(event.atMs, parks, event.untilMs);
+  const next = { ...handedBack(before), parks, parked: { reason: event.reason, untilMs } };
+  return leaveWorking(before, event, next, event.reason);
 }
 
 export function deferred(before: TaskState, event: EventOf<'deferred'>): Transition {
@@ -173,19 +177,7 @@ export function deferred(before: TaskState, event: EventOf<'deferred'>): Transit
     before,
     event,
     { ...handedBack(before), phase: 'scheduled', notBeforeAtMs: event.wakeAtMs },
-    ['claim', 'revokeTo'],
-  );
-}
-
-export function awaited(before: TaskState, event: EventOf<'awaited'>): Transition {
-  const reason = notHeld(before, event.by, event.fence);
-  if (reason) return refuse(reason);
-  if (!isWorking(before) || isCalledBack(before)) return refuse('wrongPhase');
-  return to(
-    before,
-    event,
-    { ...handedBack(before), phase: 'waiting-event', awaitedEventId: event.eventId },
-    ['claim', 'revokeTo'],
+    ['claim', 'revokeTo', 'parks'],
   );
 }
 

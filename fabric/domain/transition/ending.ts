@@ -105,10 +105,16 @@ export function refused(before: TaskState, event: EventOf<'refused'>): Transitio
   });
 }
 
-/** Attempts spent or poison; parking never leads here. */
+const mayBeGivenUp: ReadonlySet<Phase> = new Set<Phase>([
+  'ready',
+  'scheduled',
+  'claimed',
+  'working',
+]);
+
+/** Attempts spent, poison, or a log without room for another run; parking alone never leads here. */
 export function deadLettered(before: TaskState, event: EventOf<'deadLettered'>): Transition {
-  const open = before.phase === 'ready' || before.phase === 'claimed' || before.phase === 'working';
-  if (!open) return refuse('wrongPhase');
+  if (!mayBeGivenUp.has(before.phase)) return refuse('wrongPhase');
   const isHolder = before.claim?.holder === event.by.id;
   if (event.by.role !== 'keeper' && event.by.role !== 'human' && !isHolder) {
     return refuse('notHolder');

@@ -62,6 +62,7 @@ export function asked(before: TaskState, event: EventOf<'asked'>): Transition {
   return to(before, event, { ...ask, askedFrom: 'working', attempts: before.attempts - 1 }, [
     'claim',
     'revokeTo',
+    'parks',
   ]);
 }
 
