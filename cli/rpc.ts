@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventData } from '../agents/calls/event-stream.ts';
 import {
   BoardUnavailableError,
   MeshError,
@@ -6,7 +7,6 @@ import {
   reasonOf,
   type MeshErrorCode,
 } from '../fabric/domain/errors.ts';
-import { eventData } from './event-stream.ts';
 import type { MeshConnection } from './mesh-connection.ts';
 
 type Mesh = Pick<MeshConnection, 'url' | 'token' | 'fetch'>;

@@ -1,10 +1,9 @@
+import { extensionUris } from '../cards/agent-card/agent-card-source.ts';
 import { InvalidValueError } from '../fabric/domain/errors.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
 import { Target } from '../fabric/domain/task.ts';
 import type { SubmissionOptions } from './submission-options.ts';
 import { atMsOf } from './text/points-in-time.ts';
-
-export const submitExtension = 'urn:cardmesh:ext:submit:v1';
 
 export interface SubmissionFacts {
   readonly nowMs: number;
@@ -44,7 +43,7 @@ export function toSubmission(
       parts: [{ text }],
       ...(options.context === undefined ? {} : { contextId: options.context }),
       metadata: {
-        [submitExtension]: {
+        [extensionUris.submit]: {
           ...(pinned ? {} : { target: chosen }),
           ...extensionOf(options, facts),
         },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAtRest as restsAt } from '../agents/calls/remote-task.ts';
 
 const Part = z.looseObject({ text: z.string().optional(), url: z.string().optional() });
 
@@ -60,12 +61,10 @@ const prefix = 'TASK_STATE_';
 export const stateOf = (task: Pick<WireTask, 'status'>): string =>
   task.status.state.startsWith(prefix) ? task.status.state.slice(prefix.length) : task.status.state;
 
-const ended: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED']);
-
 /** Nothing more comes by itself: ended, asks somebody, or done and not verified. */
 export function isAtRest(task: WireTask): boolean {
-  const state = stateOf(task);
-  return ended.has(state) || state === 'INPUT_REQUIRED' || phaseOf(task) === 'done';
+  const phase = phaseOf(task);
+  return restsAt({ state: stateOf(task), ...(phase !== undefined && { phase }) });
 }
 
 /** Our own state, where the task is of a mesh. */

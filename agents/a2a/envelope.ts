@@ -1,3 +1,4 @@
+import { isRecord } from '../../cards/agent-card/json-record.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 export type RpcId = string | number | null;
@@ -87,10 +88,6 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function shapeOf(value: unknown): string {
   if (value === null) return 'null';

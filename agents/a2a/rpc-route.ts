@@ -1,3 +1,5 @@
+import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
+import { isRecord } from '../../cards/agent-card/json-record.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
@@ -5,7 +7,7 @@ import { requireScope } from '../../fabric/queue/answer.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { Call } from './call.ts';
 import type { Edge } from './edge.ts';
-import { EnvelopeError, isRecord, parseEnvelope, shapeOf, type Envelope } from './envelope.ts';
+import { EnvelopeError, parseEnvelope, shapeOf, type Envelope } from './envelope.ts';
 import { faultReporter, httpStatusOf } from './error-table.ts';
 import { parseEventId } from './event-id.ts';
 import { invalidField, parsedOrRefused } from './invalid-params.ts';
@@ -14,7 +16,6 @@ import { ProtocolError } from './protocol-error.ts';
 import { drain, readBody } from './request-body.ts';
 import { rpcAnswerer, type RpcAnswerer } from './rpc-answer.ts';
 import { sseResponse } from './sse-response.ts';
-import { submitExtensionUri } from './submit-extension.ts';
 import { wireVersionOf, type WireVersion } from './wire-version.ts';
 
 /** What `WWW-Authenticate` says: which scheme is understood, not what was wrong. */
@@ -22,9 +23,9 @@ export const challenge = 'Bearer realm="cardmesh"';
 
 /** Extensions that a client may ask for by header; what was asked for and is served is echoed. */
 const servedExtensions: ReadonlySet<string> = new Set([
-  submitExtensionUri,
-  'urn:cardmesh:ext:review:v1',
-  'urn:cardmesh:ext:events:v1',
+  extensionUris.submit,
+  extensionUris.review,
+  extensionUris.events,
 ]);
 
 interface RouteParts {

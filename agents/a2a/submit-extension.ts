@@ -1,12 +1,10 @@
 import { z } from 'zod';
+import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 import { ContextRef } from '../../fabric/domain/context-ref.ts';
 import { AgentId, TaskId } from '../../fabric/domain/ids.ts';
 import { Constraints, Priority, Score, Target } from '../../fabric/domain/task.ts';
 import { Effects, VerificationPolicy } from '../../fabric/domain/trust.ts';
 import { parsedOrRefused } from './invalid-params.ts';
-
-/** A message that carries its data under this name in `metadata` is a submit of ours. */
-export const submitExtensionUri = 'urn:cardmesh:ext:submit:v1';
 
 const Instant = z.iso
   .datetime({ offset: true })
@@ -46,7 +44,11 @@ export type SubmitExtension = z.infer<typeof SubmitExtension>;
 export function submitExtensionOf(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): SubmitExtension | undefined {
-  const data = metadata?.[submitExtensionUri];
+  const data = metadata?.[extensionUris.submit];
   if (data === undefined) return undefined;
-  return parsedOrRefused(SubmitExtension, data, `params.message.metadata["${submitExtensionUri}"]`);
+  return parsedOrRefused(
+    SubmitExtension,
+    data,
+    `params.message.metadata["${extensionUris.submit}"]`,
+  );
 }

@@ -1,12 +1,13 @@
+import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
 import type { Selection, Target } from '../../fabric/domain/task.ts';
 import type { AgentPolicy } from '../../fabric/ports/directory.ts';
 import { isRouter, type Edge } from './edge.ts';
 import { invalidField } from './invalid-params.ts';
-import { submitExtensionUri, type SubmitExtension } from './submit-extension.ts';
+import type { SubmitExtension } from './submit-extension.ts';
 
-const field = (name: string) => `params.message.metadata["${submitExtensionUri}"].${name}`;
+const field = (name: string) => `params.message.metadata["${extensionUris.submit}"].${name}`;
 
 /**
  * Where a submit goes. A router takes any target; everybody else only itself (`DESIGN.md` 6.2).

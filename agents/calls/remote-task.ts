@@ -91,7 +91,7 @@ export function toRemoteTask(task: z.infer<typeof WireTask>): RemoteTask {
 const textOf = (parts: z.infer<typeof Parts>): string =>
   (parts ?? []).map(({ text, url }) => text ?? url ?? '').join('');
 
-const ended: ReadonlySet<A2aState> = new Set<A2aState>([
+const ended: ReadonlySet<string> = new Set<A2aState>([
   'COMPLETED',
   'FAILED',
   'CANCELED',
@@ -99,8 +99,13 @@ const ended: ReadonlySet<A2aState> = new Set<A2aState>([
 ]);
 
 /** Whether waiting for it is over: ended, asking, or done and to be verified. */
-export const isAtRest = ({ state, phase }: Pick<RemoteTask, 'state' | 'phase'>): boolean =>
-  ended.has(state) || state === 'INPUT_REQUIRED' || phase === 'done';
+export const isAtRest = ({
+  state,
+  phase,
+}: {
+  readonly state: string;
+  readonly phase?: string;
+}): boolean => ended.has(state) || state === 'INPUT_REQUIRED' || phase === 'done';
 
 const StreamResult = z.looseObject({
   task: WireTask.optional(),

@@ -1,10 +1,11 @@
+import { isRecord } from '../../cards/agent-card/json-record.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
+import { eventData } from './event-stream.ts';
 import { endsWaiting } from './remote-task.ts';
 import { parsed, post, type RpcDeps, type RpcRequest } from './rpc-exchange.ts';
 
 /** Three keep-alives of ours; a stream that says nothing for longer is taken as broken. */
 const silenceMs = 45_000;
-const frameChars = 4 * 1024 * 1024;
 
 /**
  * Follows a task's stream until it says that waiting is over, or ends, or breaks: who calls this looks
@@ -22,15 +23,8 @@ export async function followTask(
     const response = await post(deps, { ...request, method: 'SubscribeToTask' }, until);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
     if (!response.ok || !isStream || response.body === null) return;
-    const decoder = new TextDecoder();
-    let rest = '';
-    for await (const piece of response.body as AsyncIterable<Uint8Array>) {
-      heard();
-      rest += decoder.decode(piece, { stream: true });
-      if (rest.length > frameChars) return;
-      const frames = rest.split(/\r?\n\r?\n/);
-      rest = frames.pop() ?? '';
-      if (frames.some((frame) => endsWaiting(resultOf(frame)))) return;
+    for await (const data of eventData(heardPieces(response.body, heard))) {
+      if (endsWaiting(resultOf(data))) return;
     }
   } catch {
     // Broken or stopped: the next look at the task tells where it stands.
@@ -54,14 +48,18 @@ function silenceGuard(clock: Clock, over: AbortController): () => void {
   };
 }
 
-function resultOf(frame: string): unknown {
-  const data = frame
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice('data:'.length))
-    .join('\n');
+/** Says of each piece that it came, keep-alives too. */
+async function* heardPieces(
+  body: AsyncIterable<Uint8Array>,
+  heard: () => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    heard();
+    yield piece;
+  }
+}
+
+function resultOf(data: string): unknown {
   const reply = parsed(data);
-  return typeof reply === 'object' && reply !== null && 'result' in reply
-    ? reply.result
-    : undefined;
+  return isRecord(reply) ? reply['result'] : undefined;
 }

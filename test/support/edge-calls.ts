@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { submitExtensionUri } from '../../agents/a2a/submit-extension.ts';
+import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 
 const Status = z.looseObject({
   state: z.string(),
@@ -71,7 +71,7 @@ export function message(text: string, change: Record<string, unknown> = {}, exte
     messageId: `message-${process.pid}-${sent}`,
     role: 'ROLE_USER',
     parts: [{ text }],
-    ...(extension ? { metadata: { [submitExtensionUri]: extension } } : {}),
+    ...(extension ? { metadata: { [extensionUris.submit]: extension } } : {}),
     ...change,
   };
 }

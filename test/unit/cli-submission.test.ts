@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SubmitExtension } from '../../agents/a2a/submit-extension.ts';
-import { submitExtension, targetOf, toSubmission } from '../../cli/submission.ts';
+import { targetOf, toSubmission } from '../../cli/submission.ts';
+import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 import { textOfSubmission, type SubmissionOptions } from '../../cli/submission-options.ts';
 import { typedTerminal } from '../support/typed-terminal.ts';
 
@@ -8,7 +9,7 @@ const facts = { nowMs: Date.UTC(2026, 10, 30), messageId: 'm-1', verification: '
 
 const extensionOf = (target: string, options: SubmissionOptions) => {
   const { message } = toSubmission(target, 'Do it', options, facts);
-  return (message['metadata'] as Record<string, unknown>)[submitExtension];
+  return (message['metadata'] as Record<string, unknown>)[extensionUris.submit];
 };
 
 describe('a submit from the command line', () => {
