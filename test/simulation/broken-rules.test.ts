@@ -16,12 +16,7 @@ vi.mock(import('../../fabric/domain/access.ts'), async (original) => {
   const real = await original();
   const open = <T extends (...of: never[]) => boolean>(may: T) =>
     ((...of: Parameters<T>) => broken.now.isOpenToAll === true || may(...of)) as T;
-  return {
-    maySee: open(real.maySee),
-    mayAnswer: open(real.mayAnswer),
-    mayVerify: open(real.mayVerify),
-    mayCancel: open(real.mayCancel),
-  };
+  return { ...real, maySee: open(real.maySee), mayVerify: open(real.mayVerify) };
 });
 
 vi.mock(import('../../fabric/domain/limits.ts'), async (original) => {
@@ -66,9 +61,10 @@ describe('a mesh without one of its rules', () => {
     broken.now = rule;
     const { breaks = {} } = rule;
     const { failed, claims } = await runEpisodes({ ...cut, claims: 20_000, breaks });
-    process.stdout.write(
-      `without "${rule.rule}": ${failed?.breaches[0]?.invariant ?? 'nothing'} after ${claims} claims\n`,
-    );
-    expect(failed).toBeDefined();
+    // A fault in the broken mesh itself would prove nothing about the judge.
+    const breach = failed?.breaches.find(({ invariant }) => invariant !== 'FAULT');
+    const found = breach ? `${breach.invariant}: ${breach.what}` : 'nothing';
+    process.stdout.write(`without "${rule.rule}", after ${claims} claims: ${found}\n`);
+    expect(breach).toBeDefined();
   });
 });

@@ -1,5 +1,4 @@
 import type { TaskEvent } from '../../fabric/domain/events.ts';
-import type { TaskId } from '../../fabric/domain/ids.ts';
 import type { Log } from '../../fabric/ports/log.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import { checkHistory, type Breach } from '../support/history-checker.ts';
@@ -13,6 +12,7 @@ import { startMeshProcess } from './mesh-process.ts';
 import { networkOf, type Trouble, type Weather } from './network.ts';
 import { outsideWorld } from './outside-world.ts';
 import { simulatedPeople } from './people.ts';
+import { provoke } from './rivals.ts';
 import { simulatedProcess, type SimulatedProcess } from './process.ts';
 import { WindowCounts, type RaceWindow } from './race-windows.ts';
 import { virtualTime } from './virtual-time.ts';
@@ -77,7 +77,6 @@ export async function runEpisode({
   const store = (breaks.store ?? memoryStore)(judge.listener);
   const cards = simulatedCards();
   const unavailable = new Set<string>();
-  const rivals = fork();
 
   const boardOf = (process: SimulatedProcess): TaskBoard => {
     const trouble = { lastAtMs: -1 };
@@ -96,7 +95,7 @@ export async function runEpisode({
   const watched = (board: TaskBoard): TaskBoard => ({
     ...board,
     async append(uid, version, event, durability) {
-      if (!weather.isCalm) provoke(uid, event);
+      provoke(rivals, uid, event);
       const answer = await board.append(uid, version, event, durability);
       if (answer === 'appended' && durability !== 'buffered') {
         world.history.push({ op: 'appended', uid, version, token: event.token });
@@ -106,32 +105,6 @@ export async function runEpisode({
       return answer;
     },
   });
-  /** Brings a rival to a slot that is about to be written; chance alone would take too long. */
-  const provoke = (uid: TaskId, event: TaskEvent) => {
-    const roll = rivals.fraction();
-    if (event.kind === 'expired') {
-      const holder = store.read(uid)?.state.claim?.incarnation ?? '';
-      if (roll < 0.3) {
-        processOf(holder)?.resume();
-        weather.cutOff.delete(holder);
-      } else if (roll < 0.6) {
-        // A beat that was under way for long arrives just now.
-        time.quietly(40 * rivals.fraction(), () => {
-          store.beat(uid, event.fence);
-        });
-      } else if (roll < 0.9) {
-        weather.cutOff.delete(holder);
-        world.hurry(uid, event.fence);
-      }
-    }
-    if (event.kind === 'claimed' && roll > 0.97) {
-      const stopMs = 1.5 * event.leaseMs * rivals.fraction();
-      time.after(5, () => processOf(event.incarnation)?.stop(stopMs, 'stopped'));
-    }
-    if (event.by.role !== 'agent' || event.kind === 'submitted' || roll > 0.03) return;
-    people.meddleWith(uid, roll < 0.015 ? 'cancel' : 'revoke');
-  };
-
   const log = countingLog(windows);
   const meshSecret = breaks.meshSecret ?? (() => 'secret');
   const peopleProcess = simulatedProcess(time, {
@@ -159,6 +132,7 @@ export async function runEpisode({
       judge.report('FAULT', '', what);
     },
   });
+  const rivals = { time, random: fork(), weather, world, store, people, processOf };
   const start = (slot: number, life: number): SimulatedProcess => {
     const host = slot === 2 ? 'b' : 'a';
     const process = simulatedProcess(time, {

@@ -60,11 +60,11 @@ function fateOf(method: BoardMethod, { random, weather, caller }: NetworkOptions
   if (method === 'watch') return { kind: 'answered', doneMs, answerMs };
   if (roll < 0.025) return { kind: 'unanswered', doneMs, answerMs };
   if (roll < 0.035) return { kind: 'unanswered', doneMs: doneMs + 3_000, answerMs: doneMs + 1_500 };
-  if (roll < 0.038) {
+  if (roll < 0.041) {
     // Kept somewhere on the way, and executed when nobody remembers it.
     const longMs = 120_000 * random.fraction();
     return { kind: 'unanswered', doneMs: doneMs + longMs, answerMs: doneMs + 1_500 };
   }
-  if (roll < 0.048) return { kind: 'doubled', doneMs, answerMs, againMs: answerMs + 800 };
+  if (roll < 0.051) return { kind: 'doubled', doneMs, answerMs, againMs: answerMs + 800 };
   return { kind: 'answered', doneMs, answerMs };
 }
