@@ -9,7 +9,7 @@ export function barredFor(
 ): ReadonlyMap<string, string> {
   const barred = directory.agents().flatMap((policy) => {
     const no = outOfReach(directory, from, policy);
-    return no === undefined ? [] : [[policy.agentId as string, no.why] as const];
+    return no === undefined ? [] : [[policy.agentId, no.why] as const];
   });
   return new Map(barred);
 }
