@@ -68,6 +68,3 @@ export function methodRow(method: string, version: WireVersion): MethodRow | und
   const row = Object.hasOwn(rows, method) ? rows[method] : undefined;
   return row?.speaks === version || row?.speaks === 'ours' ? row : undefined;
 }
-
-/** For those who check that each method has its policy: names, in no order. */
-export const servedMethods: readonly string[] = Object.keys(rows);

@@ -61,22 +61,6 @@ export async function mesh(
   return { code: await ended(child), stdout: heard.stdout(), stderr: heard.stderr() };
 }
 
-/** The same with `--json`: what it printed, parsed. @throws {Error} when it printed no JSON */
-export async function meshJson<T>(
-  options: CommandOptions,
-  schema: z.ZodType<T>,
-  ...args: readonly string[]
-): Promise<T> {
-  const end = await mesh(options, ...args, '--json');
-  try {
-    return schema.parse(JSON.parse(end.stdout));
-  } catch (cause) {
-    throw new Error(`mesh ${args.join(' ')}: ${String(end.code)}\n${end.stdout}${end.stderr}`, {
-      cause,
-    });
-  }
-}
-
 export interface StartOptions extends CommandOptions {
   /** Beside `up --home … --port 0 --json`. */
   readonly args?: readonly string[];
