@@ -1,8 +1,10 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { stream } from 'hono/streaming';
-import { maySee } from '../fabric/domain/access.ts';
+import { concerning, maySee } from '../fabric/domain/access.ts';
 import { InvalidValueError, MeshError } from '../fabric/domain/errors.ts';
+import type { TaskEvent } from '../fabric/domain/events.ts';
+import type { TaskId } from '../fabric/domain/ids.ts';
 import { limits } from '../fabric/domain/limits.ts';
 import type { Principal } from '../fabric/domain/principal.ts';
 import { transition } from '../fabric/domain/transition.ts';
@@ -19,8 +21,9 @@ export interface BoardRouteDeps {
 
 /**
  * The TaskBoard port over HTTP, for workers of other hosts and the `mesh` command. Reading shows what
- * the principal may see; writing needs `tasks:work`, events carry their writer's own name, and the
- * table 4.4 is checked here too: a stranger's event never breaks a log.
+ * the principal may see, with `tasks:read` or `tasks:work`; writing needs `tasks:work`, a new task
+ * `admin`. Events carry their writer's own name, and the table 4.4 is checked here too: a stranger's
+ * event never breaks a log.
  */
 export function boardRoutes({ board, authenticate, onError }: BoardRouteDeps): Hono {
   const app = new Hono();
@@ -32,7 +35,7 @@ export function boardRoutes({ board, authenticate, onError }: BoardRouteDeps): H
   });
   app.get('/changes', async (c) => {
     const principal = await authenticate(c.req.raw);
-    requireScope(principal, 'tasks:read');
+    requireReading(principal);
     return stream(c, async (out) => {
       const ended = new Promise<void>((resolve) => {
         const unwatch = board.watch((uid, state) => {
@@ -75,11 +78,11 @@ async function answer(board: TaskBoard, who: Principal, call: BoardCall): Promis
       requireScope(who, 'tasks:work');
       return board.list(call.queue, call.nowMs, call.limit);
     case 'flush':
-      requireScope(who, 'tasks:read');
+      requireReading(who);
       await board.flush();
       return null;
     case 'depths':
-      requireScope(who, 'tasks:read');
+      requireReading(who);
       return board.depths();
     case 'read':
       return visibleLog(who, await board.read(call.uid));
@@ -100,6 +103,7 @@ async function checkAppend(
   { uid, version, event }: Extract<BoardCall, { op: 'append' }>,
 ): Promise<void> {
   requireScope(who, 'tasks:work');
+  if (event.kind === 'submitted') checkSubmitted(who, uid, event);
   const own = event.by.id === who.id && event.by.role === who.role;
   if (!own && !who.scopes.has('admin')) {
     throw new MeshError('TRUST_DENIED', `${who.id} may not write an event of ${event.by.id}.`, {
@@ -112,10 +116,39 @@ async function checkAppend(
   if (!next.ok) throw new RefusedError(next.reason, event.kind, uid, log?.state);
 }
 
+/**
+ * Who submits, for whom, and whether it is admitted or tainted stands in the event itself; at an agent's
+ * address the mesh fills that in. Only an administrator's host may put it here.
+ */
+function checkSubmitted(
+  who: Principal,
+  uid: TaskId,
+  { task }: Extract<TaskEvent, { kind: 'submitted' }>,
+): void {
+  if (task.taskId !== uid) {
+    throw new InvalidValueError(
+      `The submitted task is ${task.taskId} and not ${uid}, whose log it is meant for.`,
+      'event.task.taskId',
+    );
+  }
+  if (who.scopes.has('admin')) return;
+  throw new MeshError(
+    'TRUST_DENIED',
+    `${who.id} may not put a new task on the board. Send it to an agent's address (/agents/<id>/), or use a ` +
+      'token with the scope admin.',
+    { scope: 'admin' },
+  );
+}
+
+/** A worker reads what it works on. @throws MeshError `TRUST_DENIED` without either scope */
+function requireReading(who: Principal): void {
+  if (!who.scopes.has('tasks:work')) requireScope(who, 'tasks:read');
+}
+
 function visibleLog(who: Principal, log: TaskLog | undefined): WireLog | null {
   const works = who.scopes.has('tasks:work');
   if (log === undefined || !(works || maySee(log.state, who))) return null;
-  requireScope(who, 'tasks:read');
+  requireReading(who);
   return wireLog(log);
 }
 
@@ -128,9 +161,9 @@ async function find(
   who: Principal,
   query: Extract<BoardCall, { op: 'find' }>['query'],
 ): Promise<unknown> {
-  requireScope(who, 'tasks:read');
+  requireReading(who);
   const sees = who.scopes.has('tasks:read-all') || who.scopes.has('tasks:work');
-  const narrowed = sees ? query : { ...query, principal: who.id };
+  const narrowed = sees ? query : { ...query, ...concerning(who) };
   const page = await board.find(narrowed);
   const logs = await Promise.all(page.states.map(({ taskId }) => board.read(taskId)));
   return {

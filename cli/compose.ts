@@ -3,17 +3,16 @@ import type { Hono } from 'hono';
 import { createAuthenticate } from '../agents/auth/authenticate.ts';
 import { tokenStore } from '../agents/auth/token-store.ts';
 import { faultReporter } from '../agents/a2a/error-table.ts';
+import { createRunsUnderWay, type RunsUnderWay } from '../agents/a2a/runs-under-way.ts';
 import { createTaskActors } from '../agents/a2a/task-actors.ts';
+import { inboxPeople } from '../agents/human/inbox-people.ts';
 import { inboxSessions } from '../agents/human/inbox-sessions.ts';
 import { createPersonaService } from '../agents/service.ts';
 import { openCardRegistry, type CardRegistry } from '../cards/registry/card-registry.ts';
-import { PrincipalId } from '../fabric/domain/ids.ts';
-import { scopes, type Principal, type Scope } from '../fabric/domain/principal.ts';
 import { openEmbeddedBoard } from '../fabric/embedded/embedded-board.ts';
 import { fileArtifacts } from '../fabric/embedded/file-artifacts.ts';
 import { processLiveness } from '../fabric/embedded/process-liveness.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
-import type { Directory } from '../fabric/ports/directory.ts';
 import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
@@ -22,12 +21,13 @@ import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
 import { besideDatabase } from './beside-database.ts';
+import { closingOnFailure, type Closers } from './closers.ts';
 import type { Environment, MeshConfig } from './config.ts';
 import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
 import { openModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
-import { openPersonaRuns } from './persona-runs.ts';
+import { openPersonaRuns, type PersonaRuns } from './persona-runs.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
 import { strayRunEnder } from './stray-runs.ts';
 
@@ -38,8 +38,8 @@ export interface ComposeOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The front's address, once it is known; Agent Cards name it. */
-  readonly publicUrl: () => string;
+  /** The front's address, once it is known; Agent Cards name it. Undefined where none serves the others. */
+  readonly publicUrl: () => string | undefined;
   /** Where the mesh calls its own agents: its own front, with or without a socket. */
   readonly fetch: typeof globalThis.fetch;
   /** Another mesh's board instead of the home's own. */
@@ -67,13 +67,18 @@ export interface Mesh {
 }
 
 /** What lasts: this process's name, the board, the Cards, and the use cases over them. */
-async function openGround(options: ComposeOptions) {
+async function openGround(options: ComposeOptions, closers: Closers) {
   const { paths, config, environment, clock, random, log } = options;
   const incarnation = random.hex(8);
   const liveness = await processLiveness({ folder: paths.procs, incarnation, clock });
+  closers.add(() => {
+    liveness.release();
+  });
   // A process beside the owner of the home keeps only its own streams, in a file of its own.
   const beside = options.board && (await besideDatabase(paths.beside, liveness));
+  if (beside) closers.add(() => beside.remove());
   const own = await openEmbeddedBoard({ path: beside?.path ?? paths.database, clock, log });
+  closers.add(() => own.close());
   const board = options.board ?? own;
   const { branch, remote, fetch: fetchMs } = config.registry;
   const registry = await openCardRegistry({
@@ -82,20 +87,14 @@ async function openGround(options: ComposeOptions) {
     defaultHuman: () => config.defaultHuman,
     environment: environment.all,
   });
+  closers.add(() => registry.close());
   const queue: QueueDeps = {
     ...{ board, clock, random, log },
     directory: registry.directory(),
     artifacts: fileArtifacts({ folder: paths.artifacts }),
     meshSecret: await loadMeshSecret(paths, environment),
   };
-  const close = async () => {
-    await registry.close();
-    if (board !== own) await board.close();
-    await own.close();
-    await beside?.remove();
-    liveness.release();
-  };
-  return { liveness, incarnation, board, journal: own.journal, registry, queue, close };
+  return { liveness, incarnation, board, journal: own.journal, registry, queue };
 }
 
 /** Who may call: the credentials that this home knows, and the operator's own. */
@@ -107,25 +106,45 @@ async function openCredentials(
   const token = await operatorToken(paths, tokens, config.defaultHuman);
   const { meshSecret } = queue;
   const authenticate = createAuthenticate({ registry, tokens, board, meshSecret, clock });
-  return { token, authenticate };
+  const people = inboxPeople({ directory: queue.directory, tokens, clock });
+  return { token, authenticate, people };
 }
 
-/** Builds a mesh from its parts: the one place where adapters meet use cases. */
-export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
-  const { config, clock, random, log, publicUrl } = options;
+/**
+ * Builds a mesh from its parts: the one place where adapters meet use cases. Where a part can't be opened,
+ * those before it, and the board that was given, are closed again before it rejects.
+ */
+export function composeMesh(options: ComposeOptions): Promise<Mesh> {
+  return closingOnFailure((closers) => wireMesh(options, closers));
+}
+
+async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh> {
+  const { clock, random } = options;
+  const publicUrl = () => options.publicUrl() ?? '';
   const stopping = new AbortController();
   const { signal } = stopping;
   // Every run and stream of the process listens to it; that is no leak.
   setMaxListeners(0, signal);
-  const ground = await openGround(options);
-  const { board, registry, queue, incarnation, liveness, journal } = ground;
-  const { token, authenticate } = await openCredentials(options, ground);
-  const { gatewayUrl } = config;
+  const given = options.board;
+  if (given) closers.add(() => given.close());
+  const ground = await openGround(options, closers);
+  const { board, registry, queue, incarnation, journal } = ground;
+  const { token, authenticate, people } = await openCredentials(options, ground);
+  const { gatewayUrl } = options.config;
   const models = await openModelPlane({ ...options, registry, gatewayUrl, stopping: signal });
+  closers.add(() => {
+    // Its watch of the gateway ends by nothing else.
+    stopping.abort();
+    return models.close();
+  });
   const runs = await openPersonaRuns({ ...options, registry, queue, models });
   const { availability } = runs;
   const actors = createTaskActors({ queue, journal, incarnation, stopping: signal });
+  closers.add(() => {
+    actors.close();
+  });
   const shared = { registry, queue, actors, availability, slots: createSlots(), incarnation };
+  const underWay = createRunsUnderWay();
   const { route, classify, foretell } = runs;
   const personas: Personas = openPersonas({
     ...shared,
@@ -133,56 +152,56 @@ export async function composeMesh(options: ComposeOptions): Promise<Mesh> {
     runTaskFor: runs.runTaskFor,
     serviceFor: (agentId) =>
       createPersonaService({
-        ...{ ...shared, agentId, personas, authenticate, stopping: signal },
+        ...{ ...shared, agentId, personas, authenticate, stopping: signal, runs: underWay },
+        ...{ route, classify, foretell },
         publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
-        ...(queue.directory.agent(agentId)?.runtime === 'router'
-          ? { route, classify, foretell }
-          : {}),
       }),
   });
   const metrics = queueMetrics(board, clock);
   const front = createFront({
     ...{ queue, registry, availability, authenticate, publicUrl },
-    faults: faultReporter(log, random),
+    faults: faultReporter(options.log, random),
     sessions: inboxSessions({ clock, random }),
-    personOf: (id) => personOf(queue.directory, id),
+    people,
     metrics: () => metrics.text(),
     serviceOf: personas.serviceOf,
   });
-  const daemons: { stop(): Promise<void> }[] = [];
   return {
     ...{ front, board, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
-    start({ keeper } = { keeper: true }) {
-      personas.startWorkers();
-      daemons.push(runs.startRouting());
-      const endRun = strayRunEnder({ clock, log });
-      if (keeper) daemons.push(startKeeper(queue, { liveness, endRun }));
-    },
-    async stop() {
-      stopping.abort();
-      await personas.stop();
-      await Promise.all(daemons.map((daemon) => daemon.stop()));
-      actors.close();
-      await models.close();
-      await ground.close();
-    },
+    ...lifeOf(ground, { personas, runs, underWay, stopping, closers }),
   };
 }
 
-const personScopes: readonly Scope[] = scopes.filter(
-  (scope) => scope !== 'admin' && scope !== 'tasks:work' && scope !== 'tasks:read-all',
-);
+interface Living {
+  readonly personas: Personas;
+  readonly runs: PersonaRuns;
+  readonly underWay: RunsUnderWay;
+  readonly stopping: AbortController;
+  readonly closers: Closers;
+}
 
-/** A person as the inbox page knows them: their own tasks, nobody else's. */
-function personOf(directory: Directory, id: PrincipalId): Principal | undefined {
-  const policy = directory.agent(id);
-  if (policy?.trust !== 'human') return undefined;
+/** From the first claim to the last one on record. */
+function lifeOf(
+  { queue, liveness }: Awaited<ReturnType<typeof openGround>>,
+  { personas, runs, underWay, stopping, closers }: Living,
+): Pick<Mesh, 'start' | 'stop'> {
+  const daemons: { stop(): Promise<void> }[] = [];
   return {
-    id: PrincipalId.parse(id),
-    role: 'human',
-    trust: 'human',
-    scopes: new Set(personScopes),
+    start({ keeper } = { keeper: true }) {
+      personas.startWorkers();
+      daemons.push(runs.startRouting());
+      if (keeper) daemons.push(startKeeper(queue, { liveness, endRun: strayRunEnder(queue) }));
+    },
+    async stop() {
+      stopping.abort();
+      try {
+        await Promise.all([personas.stop(), underWay.settled()]);
+        await Promise.all(daemons.map((daemon) => daemon.stop()));
+      } finally {
+        await closers.closeAll();
+      }
+    },
   };
 }

@@ -1,7 +1,6 @@
 import { Hono, type Context } from 'hono';
 import type { CardRegistry } from '../cards/registry/card-registry.ts';
 import { MeshError } from '../fabric/domain/errors.ts';
-import { PrincipalId } from '../fabric/domain/ids.ts';
 import type { Principal } from '../fabric/domain/principal.ts';
 import type { AvailabilityProbe } from '../fabric/ports/availability.ts';
 import { requireScope } from '../fabric/queue/answer.ts';
@@ -11,6 +10,7 @@ import type { MountBindings } from '../agents/a2a/mount-path.ts';
 import type { Authenticate } from '../agents/auth/authenticate.ts';
 import { boardRoutes } from '../agents/board-routes.ts';
 import { inboxRoutes } from '../agents/human/inbox-routes.tsx';
+import type { InboxPeople } from '../agents/human/inbox-people.ts';
 import type { InboxSessions } from '../agents/human/inbox-sessions.ts';
 
 export interface FrontDeps {
@@ -20,7 +20,7 @@ export interface FrontDeps {
   readonly authenticate: Authenticate;
   readonly faults: FaultReporter;
   readonly sessions: InboxSessions;
-  readonly personOf: (id: PrincipalId) => Principal | undefined;
+  readonly people: InboxPeople;
   readonly metrics: () => Promise<string>;
   /** A persona's own app, if it is served here. */
   readonly serviceOf: (agentId: string) => Hono | undefined;
@@ -49,6 +49,7 @@ export interface AgentListing {
  */
 export function createFront(deps: FrontDeps): Hono {
   const app = new Hono({ strict: false });
+  const { queue, sessions, availability, people } = deps;
   const onError = (error: Error, c: Context) => {
     const { status, body } = toProblem(error, deps.faults);
     if (status === 401) c.header('WWW-Authenticate', 'Bearer realm="cardmesh"');
@@ -56,7 +57,8 @@ export function createFront(deps: FrontDeps): Hono {
   };
   app.onError(onError);
   /** The front stands for the router: a call that is signed for the one is meant for the other. */
-  const authenticate = (request: Request) => deps.authenticate(request, routerOf(deps.registry));
+  const whoCalls = (request: Request) => deps.authenticate(request, routerOf(deps.registry));
+  const authenticate = async (request: Request) => notOfRun(await whoCalls(request));
 
   app.get('/healthz', (c) => c.text('ok'));
   app.get('/metrics', async (c) => {
@@ -64,7 +66,7 @@ export function createFront(deps: FrontDeps): Hono {
     return c.text(await deps.metrics(), 200, { 'Content-Type': 'text/plain; version=0.0.4' });
   });
   app.get('/whoami', async (c) => {
-    const { id, role } = await authenticate(c.req.raw);
+    const { id, role } = await whoCalls(c.req.raw);
     return c.json({ principal: id, role });
   });
   app.get('/agents', async (c) => {
@@ -73,22 +75,29 @@ export function createFront(deps: FrontDeps): Hono {
   });
   app.all('/agents/:agentId/*', (c) => toPersona(deps, c, c.req.param('agentId')));
   app.all('/agents/:agentId', (c) => toPersona(deps, c, c.req.param('agentId')));
-  app.route('/board', boardRoutes({ board: deps.queue.board, authenticate, onError }));
+  app.route('/board', boardRoutes({ board: queue.board, authenticate, onError }));
   app.post('/inbox/links', async (c) => {
-    const person = await authenticate(c.req.raw);
-    if (person.role !== 'human') {
-      throw new MeshError('TRUST_DENIED', 'Only a person has an inbox page. Use a human’s token.');
-    }
-    const { key, expiresAtMs } = deps.sessions.createLink(PrincipalId.parse(person.id));
+    const grant = people.grantFor(await authenticate(c.req.raw), c.req.raw);
+    const { key, expiresAtMs } = sessions.createLink(grant);
     return c.json({ url: `${deps.publicUrl()}/inbox/login?key=${key}`, expiresAtMs });
   });
-  const { queue, sessions, availability, personOf } = deps;
+  const { personOf } = people;
   const secure = deps.publicUrl().startsWith('https:');
   app.route('/inbox', inboxRoutes({ queue, sessions, availability, personOf, secure }));
   const toRouter = (c: Context) => toPersona(deps, c, routerOf(deps.registry), '');
   app.all('/', toRouter);
   app.get('/.well-known/*', toRouter);
   return app;
+}
+
+/** A run submits children of its task and awaits them at their agents; the board and the rest are not its. */
+function notOfRun(principal: Principal): Principal {
+  if (principal.run === undefined) return principal;
+  throw new MeshError(
+    'TRUST_DENIED',
+    `The credential of a run of ${principal.id} opens only its task's children, at /agents/<id>/. ` +
+      'Use an API token: mesh token create.',
+  );
 }
 
 function routerOf(registry: CardRegistry): string {

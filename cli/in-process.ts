@@ -5,6 +5,7 @@ import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
+import { closingOnFailure, type Closers } from './closers.ts';
 import { loadConfig, loadEnvironment, logLevelOf, type Environment } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
 import type { MeshConnection, MeshOptions } from './mesh-connection.ts';
@@ -20,10 +21,14 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   if (url !== undefined) return connectTo(trimmed(url), paths, options, environment);
   if (!hasHome(paths)) throw noHome(paths);
   const lock = await lockHome(paths.lock, { pid: process.pid, command: 'mesh' });
-  if (lock.kind === 'locked')
-    return openHere(paths, environment, options, () => {
-      lock.release();
+  if (lock.kind === 'locked') {
+    return closingOnFailure((closers) => {
+      closers.add(() => {
+        lock.release();
+      });
+      return openHere(paths, environment, options, closers);
     });
+  }
   const holder = lock.holder;
   if (holder?.url !== undefined) return connectTo(trimmed(holder.url), paths, options, environment);
   throw new MeshError(
@@ -56,12 +61,13 @@ async function connectTo(
       `No token for ${url}. Give one with --token or MESH_TOKEN, or use the home it belongs to with --home.`,
     );
   }
+  const principal = await principalBehind(url, token, fetch);
   const board = boardAt(url, token, fetch);
   return {
     home: paths.home,
     url,
     token,
-    principal: await principalBehind(url, token, fetch),
+    principal,
     fetch: (input, init) => fetch(input, init),
     board,
     inProcess: false,
@@ -74,47 +80,40 @@ async function openHere(
   paths: HomePaths,
   environment: Environment,
   options: MeshOptions,
-  release: () => void,
+  closers: Closers,
 ): Promise<MeshConnection> {
-  try {
-    // Only here: a command that has a front to talk to must not pay for building one.
-    const { composeMesh } = await import('./compose.ts');
-    keepPrivate();
-    const config = await loadConfig(paths.home, environment);
-    const url = `http://${config.front.host}:${config.front.port}`;
-    const call: typeof fetch = (input, init) =>
-      Promise.resolve(mesh.front.fetch(new Request(input, init)));
-    const mesh = await composeMesh({
-      paths,
-      config,
-      environment,
-      clock: systemClock,
-      random: systemRandom,
-      // What goes wrong is the command's own error line.
-      log: pinoLog({ level: logLevelOf(environment) ?? 'silent' }),
-      publicUrl: () => config.front.publicUrl ?? url,
-      fetch: call,
-    });
-    const token = options.token ?? environment.token ?? mesh.token;
-    const board = boardAt(url, token, call);
-    return {
-      home: paths.home,
-      url,
-      token,
-      principal: await principalBehind(url, token, call),
-      fetch: (input, init) => call(input, init),
-      board,
-      inProcess: true,
-      async close() {
-        await board.close();
-        await mesh.stop();
-        release();
-      },
-    };
-  } catch (error) {
-    release();
-    throw error;
-  }
+  // Only here: a command that has a front to talk to must not pay for building one.
+  const { composeMesh } = await import('./compose.ts');
+  keepPrivate();
+  const config = await loadConfig(paths.home, environment);
+  const url = `http://${config.front.host}:${config.front.port}`;
+  const call: typeof fetch = (input, init) =>
+    Promise.resolve(mesh.front.fetch(new Request(input, init)));
+  const mesh = await composeMesh({
+    paths,
+    config,
+    environment,
+    clock: systemClock,
+    random: systemRandom,
+    // What goes wrong is the command's own error line.
+    log: pinoLog({ level: logLevelOf(environment) ?? 'silent' }),
+    publicUrl: () => config.front.publicUrl ?? url,
+    fetch: call,
+  });
+  closers.add(() => mesh.stop());
+  const token = options.token ?? environment.token ?? mesh.token;
+  const board = boardAt(url, token, call);
+  closers.add(() => board.close());
+  return {
+    home: paths.home,
+    url,
+    token,
+    principal: await principalBehind(url, token, call),
+    fetch: (input, init) => call(input, init),
+    board,
+    inProcess: true,
+    close: () => closers.closeAll(),
+  };
 }
 
 function boardAt(url: string, token: string, call: typeof fetch) {

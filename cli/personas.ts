@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { LocalPersonas } from '../agents/a2a/personas.ts';
 import type { TaskActors } from '../agents/a2a/task-actors.ts';
+import { unservedReason } from '../agents/runtimes/runtime.ts';
 import type { Card } from '../cards/schema/card.ts';
 import type { CardRegistry } from '../cards/registry/card-registry.ts';
 import { reasonOf } from '../fabric/domain/errors.ts';
@@ -38,7 +39,7 @@ export function openPersonas(options: PersonasOptions): Personas {
   const runs = new Map<string, { readonly card: Card; readonly runTask: RunTask | undefined }>();
   const services = new Map<string, Hono>();
   const workers = new Map<string, Worker>();
-  const leaving = new Set<Promise<void>>();
+  const leaving = new Set<Worker>();
   let drains = false;
 
   /** The run of the newest Card; a run that has begun keeps the one it was claimed under. */
@@ -54,11 +55,12 @@ export function openPersonas(options: PersonasOptions): Personas {
   const follow = () => {
     const { cards } = registry.current();
     for (const [agentId, worker] of workers) {
-      if (cards.has(agentId)) continue;
+      if (runTaskOf(agentId) !== undefined) continue;
       workers.delete(agentId);
-      const left = worker.stop();
-      leaving.add(left);
-      void left.finally(() => leaving.delete(left));
+      // A run keeps the runtime that it was claimed under, but no grants of a Card that is gone.
+      const left = cards.has(agentId) ? worker.leave() : worker.stop();
+      leaving.add(worker);
+      void left.finally(() => leaving.delete(worker));
     }
     if (!drains) return;
     for (const agentId of cards.keys()) {
@@ -82,18 +84,24 @@ export function openPersonas(options: PersonasOptions): Personas {
     },
     async stop() {
       unfollow();
-      const stops = [...workers.values()].map((worker) => worker.stop());
-      await Promise.all([...stops, ...leaving]).catch((error: unknown) => {
+      const stops = [...workers.values(), ...leaving].map((worker) => worker.stop());
+      await Promise.all(stops).catch((error: unknown) => {
         queue.log.error('personas.stop-failed', { reason: reasonOf(error) });
       });
     },
   };
 }
 
+const hasLeft = (agentId: string): string => `${agentId} has left the registry`;
+
+/** A Card that took another runtime between a claim and its run. */
+const whyNoRuns = ({ id, runtime }: Card): string =>
+  unservedReason(runtime) ?? `${id} is now of runtime ${runtime}, which has no runs of its own`;
+
 function workerOf(
   agentId: string,
   runTaskOf: (agentId: string) => RunTask | undefined,
-  { queue, actors, availability, slots, incarnation }: PersonasOptions,
+  { registry, queue, actors, availability, slots, incarnation }: PersonasOptions,
 ): Worker {
   return startWorker(queue, {
     agentId,
@@ -101,7 +109,8 @@ function workerOf(
     runTask: (run, signal) => {
       const runTask = runTaskOf(agentId);
       if (runTask) return runTask(run, signal);
-      return Promise.resolve({ kind: 'parked', reason: `${agentId} has left the registry` });
+      const card = registry.card(agentId);
+      return Promise.resolve({ kind: 'parked', reason: card ? whyNoRuns(card) : hasLeft(agentId) });
     },
     availability,
     slots,

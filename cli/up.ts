@@ -7,7 +7,8 @@ import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
-import { composeMesh, type Mesh } from './compose.ts';
+import { closingAfter, type Closers } from './closers.ts';
+import { composeMesh, type ComposeOptions, type Mesh } from './compose.ts';
 import {
   loadConfig,
   loadEnvironment,
@@ -70,19 +71,22 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
   const ground = await groundOf(options);
   const { paths, config } = ground;
   const remote = boardUrl(options);
-  const lock = remote === undefined ? await ownHome(paths, 'mesh up') : undefined;
-  const host = options.host ?? config.front.host;
-  const listening: Listening[] = [];
-  let url = '';
-  const mesh = await compose(ground, options, {
-    publicUrl: () => config.front.publicUrl ?? url,
-    remote,
-  });
-  try {
+  await closingAfter(async (closers) => {
+    const lock = remote === undefined ? await ownHome(paths, 'mesh up') : undefined;
+    closers.add(() => lock?.release());
+    const host = options.host ?? config.front.host;
+    const listening: Listening[] = [];
+    closers.add(() => closeEach(listening));
+    let url = '';
+    const mesh = await compose(ground, options, {
+      publicUrl: () => config.front.publicUrl ?? url,
+      remote,
+    });
+    closers.add(() => mesh.stop());
     const front = await listen(mesh.front, host, options.port ?? config.front.port);
     listening.push(front);
     url = front.url;
-    if (options.ports) listening.push(...(await listenEach(mesh, host, ground)));
+    if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
     await lock?.describe({ pid: process.pid, command: 'mesh up', url });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
@@ -90,36 +94,34 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(facts)}\n`);
     await aborted(options.signal);
     say(options, 'Stopping: running work is handed back or put on record.');
-  } finally {
-    await mesh.stop();
-    await Promise.all(listening.map((one) => one.close()));
-    lock?.release();
-  }
+  });
 }
 
 /** `mesh serve <agent>`: one persona on a port of its own, a worker of the mesh's board. */
 export async function serve(options: DaemonOptions & { readonly agentId: string }): Promise<void> {
   const { agentId } = options;
   const ground = await groundOf(options);
-  const lock =
-    boardUrl(options) === undefined ? await tryHome(ground.paths, 'mesh serve') : undefined;
-  const remote = boardUrl(options) ?? lock?.heldBy;
-  let url = '';
-  const mesh = await compose(ground, options, {
-    publicUrl: () => remote ?? url,
-    remote,
-    serves: (id) => id === agentId,
-    addressOf: () => `${url}/`,
-  });
-  let listening: Listening | undefined;
-  try {
+  await closingAfter(async (closers) => {
+    const remote = await boardOf(options, ground, 'mesh serve', closers);
+    let url = '';
+    const listening: Listening[] = [];
+    closers.add(() => closeEach(listening));
+    const mesh = await compose(ground, options, {
+      // Its own port serves nobody but itself.
+      publicUrl: () => remote,
+      remote,
+      serves: (id) => id === agentId,
+      addressOf: () => `${url}/`,
+    });
+    closers.add(() => mesh.stop());
     const service = mesh.serviceOf(agentId);
     if (service === undefined) {
       throw new MeshError('NOT_FOUND', `No Card names ${agentId}. See: mesh cards list`);
     }
     const host = options.host ?? ground.config.front.host;
-    listening = await listenFree(service, host, options.port ?? portOf(mesh, agentId));
-    url = listening.url;
+    const own = await listenFree(service, host, options.port ?? portOf(mesh, agentId));
+    listening.push(own);
+    url = own.url;
     mesh.start({ keeper: false });
     const facts = { agentId, url, board: remote ?? 'embedded' };
     process.stdout.write(
@@ -128,38 +130,30 @@ export async function serve(options: DaemonOptions & { readonly agentId: string 
         : `ready: ${agentId} at ${url}/, board ${facts.board}\n`,
     );
     await aborted(options.signal);
-  } finally {
-    await mesh.stop();
-    await listening?.close();
-    lock?.release();
-  }
+  });
 }
 
 /** `mesh keeper`: time alone, on the home's board or another mesh's. */
 export async function runKeeper(options: DaemonOptions): Promise<void> {
   const ground = await groundOf(options);
-  const lock =
-    boardUrl(options) === undefined ? await tryHome(ground.paths, 'mesh keeper') : undefined;
-  const remote = boardUrl(options) ?? lock?.heldBy;
-  const mesh = await compose(ground, options, {
-    publicUrl: () => remote ?? '',
-    remote,
-    serves: () => false,
-  });
-  try {
+  await closingAfter(async (closers) => {
+    const remote = await boardOf(options, ground, 'mesh keeper', closers);
+    const mesh = await compose(ground, options, {
+      publicUrl: () => remote,
+      remote,
+      serves: () => false,
+    });
+    closers.add(() => mesh.stop());
     mesh.start({ keeper: true });
     process.stdout.write(
       options.json ? '{"ready":true}\n' : `ready: keeper of ${remote ?? ground.paths.home}\n`,
     );
     await aborted(options.signal);
-  } finally {
-    await mesh.stop();
-    lock?.release();
-  }
+  });
 }
 
 interface Wiring {
-  readonly publicUrl: () => string;
+  readonly publicUrl: ComposeOptions['publicUrl'];
   readonly remote: string | undefined;
   readonly serves?: (agentId: string) => boolean;
   readonly addressOf?: (agentId: string) => string;
@@ -213,22 +207,31 @@ async function ownHome(paths: HomePaths, command: string): Promise<HomeLock> {
   );
 }
 
-interface TriedHome {
-  /** The front of the process that owns the home; absent when it is ours. */
-  readonly heldBy?: string;
-  release(): void;
-}
-
-/** The home's board directly where it is free, else over the front of whoever owns it. */
-async function tryHome(paths: HomePaths, command: string): Promise<TriedHome> {
+/**
+ * The address of the front whose board is worked on: the one that was named, else that of whoever owns the
+ * home. Undefined when the home was free and is ours until `closers` close.
+ */
+async function boardOf(
+  options: DaemonOptions,
+  { paths }: Ground,
+  command: string,
+  closers: Closers,
+): Promise<string | undefined> {
+  const named = boardUrl(options);
+  if (named !== undefined) return named;
   const lock = await lockHome(paths.lock, { pid: process.pid, command });
-  if (lock.kind === 'locked') return lock;
+  if (lock.kind === 'locked') {
+    closers.add(() => {
+      lock.release();
+    });
+    return undefined;
+  }
   if (lock.holder?.url === undefined)
     throw new MeshError(
       'FABRIC_DOWN',
       `${paths.home} is in use by a process without a front. Try again in a moment.`,
     );
-  return { heldBy: lock.holder.url, release: () => undefined };
+  return lock.holder.url;
 }
 
 const firstOwnPort = 4701;
@@ -248,16 +251,23 @@ async function listenFree(app: Hono, host: string, port: number): Promise<Listen
   }
 }
 
-async function listenEach(mesh: Mesh, host: string, { log }: Ground): Promise<Listening[]> {
-  const all: Listening[] = [];
+async function listenEach(
+  mesh: Mesh,
+  host: string,
+  { log }: Ground,
+  listening: Listening[],
+): Promise<void> {
   for (const { agentId } of mesh.agents()) {
     const service = mesh.serviceOf(agentId);
     if (service === undefined) continue;
     const one = await listenFree(service, host, portOf(mesh, agentId));
     log.info('persona.listening', { agent: agentId, url: one.url });
-    all.push(one);
+    listening.push(one);
   }
-  return all;
+}
+
+async function closeEach(listening: readonly Listening[]): Promise<void> {
+  await Promise.all(listening.map((one) => one.close()));
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

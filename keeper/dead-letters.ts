@@ -1,37 +1,32 @@
 import type { Author } from '../fabric/domain/events.ts';
 import { limits } from '../fabric/domain/limits.ts';
+import { hasRoomForRun, type TaskState } from '../fabric/domain/state.ts';
 import { change, eventOf } from '../fabric/queue/change.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { eachTask } from './each-task.ts';
+
+/** From so many events on a log has no room for another run (`hasRoomForRun`). */
+const fullFromVersion = limits.reservedFromVersion - limits.eventsOfRun;
 
 /**
- * Moves ready tasks whose attempts are spent out of their queue, so that a poison task never runs a
- * fourth time. Returns how many. Parking counts no attempt, so it never leads here.
+ * Gives up what waits in a queue and can never run again, because its log has no room for another run;
+ * else it would wait there for ever. Spent attempts lead to the dead letters by themselves. Returns how many.
  */
 export async function sweepDeadLetters(deps: QueueDeps, by: Author): Promise<number> {
-  let moved = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await deps.board.find({
-      phases: ['ready'],
-      limit: 500,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    for (const seen of page.states) {
-      if (seen.attempts < limits.attempts) continue;
-      await change(deps, seen.taskId, ({ state }) =>
-        state.phase === 'ready' && state.attempts >= limits.attempts
-          ? eventOf(deps, by, 'deadLettered', {
-              reason:
-                `${state.attempts} attempts are spent; the last one: ${state.failure ?? 'unknown'}`.slice(
-                  0,
-                  limits.messageChars,
-                ),
-            })
-          : undefined,
-      );
-      moved += 1;
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return moved;
+  const query = { phases: ['ready', 'scheduled'], minVersion: fullFromVersion } as const;
+  return eachTask(deps, 'dead-letters', query, async (seen) => {
+    const after = await change(deps, seen.taskId, ({ state }) =>
+      isStuck(state) ? eventOf(deps, by, 'deadLettered', { reason: reasonFor(state) }) : undefined,
+    );
+    return after.phase === 'dead-letter';
+  });
+}
+
+const isStuck = (state: TaskState): boolean =>
+  (state.phase === 'ready' || state.phase === 'scheduled') && !hasRoomForRun(state);
+
+function reasonFor({ version, parked }: TaskState): string {
+  const last = parked ? `; last it was parked: ${parked.reason}` : '';
+  const reason = `its log has ${version} of ${limits.versions} events and no room for another run${last}`;
+  return reason.slice(0, limits.messageChars);
 }

@@ -2,8 +2,10 @@ import type { Author } from '../fabric/domain/events.ts';
 import type { TaskState } from '../fabric/domain/state.ts';
 import type { Question } from '../fabric/domain/task.ts';
 import { decisionIdFor, humanFor } from '../fabric/domain/transition/questions.ts';
+import { transition } from '../fabric/domain/transition.ts';
 import { change, eventOf } from '../fabric/queue/change.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { eachTask } from './each-task.ts';
 
 /**
  * Asks the responsible human about tasks that nobody took before their deadline. It fails nothing and
@@ -11,21 +13,17 @@ import type { QueueDeps } from '../fabric/queue/deps.ts';
  */
 export async function sweepDeadlines(deps: QueueDeps, by: Author): Promise<number> {
   const nowMs = deps.clock.nowMs();
-  const late = await deps.board.find({
-    dueBeforeMs: nowMs,
-    phases: ['submitted', 'ready', 'scheduled'],
-    limit: 500,
+  const query = { dueBeforeMs: nowMs, phases: ['submitted', 'ready', 'scheduled'] } as const;
+  return eachTask(deps, 'deadlines', query, async (seen) => {
+    if (wasAsked(seen)) return false;
+    const after = await change(deps, seen.taskId, ({ state }) => {
+      if (!isLate(state, nowMs) || wasAsked(state)) return undefined;
+      const event = eventOf(deps, by, 'asked', { question: questionFor(state) });
+      // One that takes no question any more, all of its 64 asked, keeps its place.
+      return transition(state, event).ok ? event : undefined;
+    });
+    return after.version > seen.version;
   });
-  let asked = 0;
-  for (const seen of late.states) {
-    const after = await change(deps, seen.taskId, ({ state }) =>
-      isLate(state, nowMs) && !wasAsked(state)
-        ? eventOf(deps, by, 'asked', { question: questionFor(state) })
-        : undefined,
-    );
-    if (after.version > seen.version) asked += 1;
-  }
-  return asked;
 }
 
 function isLate(state: TaskState, nowMs: number): boolean {

@@ -4,6 +4,7 @@ import type { Liveness } from '../fabric/ports/liveness.ts';
 import type { TaskLog } from '../fabric/ports/task-board.ts';
 import { change, eventOf } from '../fabric/queue/change.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { eachTask } from './each-task.ts';
 
 export interface LeaseSweep {
   /** One pass over all claims; returns how many it expired. */
@@ -31,53 +32,36 @@ interface Sighting {
  * before it writes, and the slot decides.
  */
 export function createLeaseSweep(deps: QueueDeps, options: LeaseSweepOptions): LeaseSweep {
-  let seen = new Map<string, Sighting>();
+  const seen = new Map<string, Sighting>();
+  const look = async ({ taskId }: TaskState): Promise<boolean> => {
+    const log = await deps.board.read(taskId);
+    if (log === undefined) return false;
+    const why = await reasonToExpire(deps, log, seen.get(taskId), options);
+    if (why !== undefined) return expire(deps, options.by, log, why);
+    remember(deps, seen, log);
+    return false;
+  };
   return {
     async sweep() {
-      const before = seen;
-      seen = new Map();
-      let expired = 0;
-      for (const state of await claimsOf(deps)) {
-        const log = await deps.board.read(state.taskId);
-        if (log === undefined) continue;
-        const why = await reasonToExpire(deps, log, before.get(state.taskId), options);
-        if (why === undefined) {
-          remember(deps, seen, log, before.get(state.taskId));
-        } else if (await expire(deps, options.by, log, why)) {
-          expired += 1;
-        }
-      }
+      const held = new Set<string>();
+      const expired = await eachTask(deps, 'expired', { leasesOnly: true }, (state) => {
+        held.add(state.taskId);
+        return look(state);
+      });
+      // Only after a whole pass: what a fault kept from being looked at is still known the next time.
+      for (const uid of seen.keys()) if (!held.has(uid)) seen.delete(uid);
       return expired;
     },
   };
 }
 
-async function claimsOf(deps: QueueDeps): Promise<readonly TaskState[]> {
-  const claims: TaskState[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await deps.board.find({
-      leasesOnly: true,
-      limit: 500,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    claims.push(...page.states);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return claims;
-}
-
 const beatsOf = (log: TaskLog): number =>
   log.beats && log.beats.version === log.state.claim?.fence ? log.beats.count : 0;
 
-function remember(
-  { clock }: QueueDeps,
-  seen: Map<string, Sighting>,
-  log: TaskLog,
-  before: Sighting | undefined,
-): void {
+function remember({ clock }: QueueDeps, seen: Map<string, Sighting>, log: TaskLog): void {
   const fence = log.state.claim?.fence;
   if (fence === undefined) return;
+  const before = seen.get(log.uid);
   const beats = beatsOf(log);
   const unchanged = before?.fence === fence && before.beats === beats;
   const sinceMs = unchanged ? before.sinceMs : clock.monotonicMs();

@@ -6,6 +6,7 @@ import type { Slots } from '../../fabric/queue/slots.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
 import type { RouteForecast, RouteWish } from '../runtimes/route-dry-run.ts';
 import type { LocalPersonas } from './personas.ts';
+import type { RunsUnderWay } from './runs-under-way.ts';
 import type { TaskActors } from './task-actors.ts';
 
 /** What the edge of one persona works with. */
@@ -17,15 +18,16 @@ export interface Edge {
   readonly registry: CardRegistry;
   readonly availability: AvailabilityProbe;
   readonly slots: Slots;
+  readonly runs: RunsUnderWay;
   readonly incarnation: string;
   /** Where clients reach this persona, as its Agent Card says; may change while it is served. */
   readonly publicUrl: () => string;
   readonly stopping: AbortSignal;
-  /** Chooses an agent for a task without one and puts the choice on record; only a router has it. */
+  /** Chooses an agent for a task without one and puts the choice on record; only a router asks it. */
   readonly route?: (state: TaskState) => Promise<TaskState>;
-  /** Says what tier a text deserves, where nobody else has; only a router has it. */
+  /** Says what tier a text deserves, where nobody else has; only a router asks it. */
   readonly classify?: (text: string, contextRefs: number) => Promise<Selection>;
-  /** Who would get a task, without submitting it; only a router has it. */
+  /** Who would get a task, without submitting it; only a router asks it. */
   readonly foretell?: (wish: RouteWish) => Promise<RouteForecast>;
   /** Longest that a waiting call waits, ms; `limits.waitMs`. */
   readonly waitMs: number;

@@ -1,5 +1,6 @@
 import { TaskState as WireState, type ListTasksRequest, type ListTasksResponse } from '@a2a-js/sdk';
 import type { A2aState } from '../../fabric/domain/a2a-state.ts';
+import { concerning } from '../../fabric/domain/access.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
 import type { Phase, TaskState } from '../../fabric/domain/state.ts';
 import type { TaskQuery } from '../../fabric/ports/task-board.ts';
@@ -80,7 +81,7 @@ function queryOf(
 ): Omit<TaskQuery, 'limit'> {
   const sinceMs = Date.parse(statusTimestampAfter ?? '');
   return {
-    ...(principal.scopes.has('tasks:read-all') ? {} : { principal: principal.id }),
+    ...(principal.scopes.has('tasks:read-all') ? {} : concerning(principal)),
     ...(isRouter(edge) ? {} : { agentId: edge.agentId }),
     ...(contextId === '' ? {} : { contextId: ContextId.parse(contextId) }),
     ...(wanted ? { phases: phasesShownAs[wanted] } : {}),

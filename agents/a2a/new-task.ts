@@ -1,5 +1,5 @@
 import type { Message } from '@a2a-js/sdk';
-import { maySee } from '../../fabric/domain/access.ts';
+import { concerning, maySee } from '../../fabric/domain/access.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { ContextId } from '../../fabric/domain/ids.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
@@ -127,7 +127,7 @@ async function contextFor(
     return parent && (await board.read(parent))?.state.contextId;
   }
   const contextId = ContextId.parse(message.contextId);
-  const own = await board.find({ contextId, principal: principal.id, limit: 1 });
+  const own = await board.find({ contextId, ...concerning(principal), limit: 1 });
   if (own.states.some((state) => maySee(state, principal))) return contextId;
   const { states } = await board.find({ contextId, limit: 50 });
   if (states.length === 0 || states.some((state) => maySee(state, principal))) return contextId;

@@ -23,8 +23,15 @@ export function takePlace(edge: Edge, agentId: string | undefined): Place | unde
   const runTask = edge.personas.runTaskOf(policy.agentId);
   if (runTask === undefined) return undefined;
   if (edge.availability.at(policy.agentId, 'interactive').a === 0) return undefined;
-  const giveBack = edge.slots.tryTake(policy.agentId, policy.concurrency);
-  return giveBack && { policy, runTask, giveBack };
+  const free = edge.slots.tryTake(policy.agentId, policy.concurrency);
+  if (free === undefined) return undefined;
+  // From here on: the task may be on the board before its run is.
+  const over = edge.runs.begin();
+  const giveBack = () => {
+    free();
+    over();
+  };
+  return { policy, runTask, giveBack };
 }
 
 /**
@@ -34,6 +41,7 @@ export function takePlace(edge: Edge, agentId: string | undefined): Place | unde
 export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Promise<TaskState> {
   const { policy, runTask, giveBack } = place;
   const { queue, actors, incarnation, stopping } = edge;
+  const over = edge.runs.begin();
   let held;
   try {
     held = await claimTask(queue, state.taskId, {
@@ -45,10 +53,12 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
     });
   } catch (error) {
     giveBack();
+    over();
     throw error;
   }
   if (held === undefined) {
     giveBack();
+    over();
     return state;
   }
   const { uid, fence } = held;
@@ -72,6 +82,9 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
     .catch((error: unknown) => {
       queue.log.error('edge.run-fault', { taskId: uid, reason: reasonOf(error) });
     })
-    .finally(giveBack);
+    .finally(() => {
+      giveBack();
+      over();
+    });
   return held.state;
 }

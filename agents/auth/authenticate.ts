@@ -8,7 +8,7 @@ import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
 import { credentialOf, type Credential } from './credential.ts';
 import { readRunToken, runTokenType } from './run-token.ts';
-import { readSignedCall, roleOf, type Vouched } from './signed-call.ts';
+import { readSignedCall, reviewing, roleOf, type Vouched } from './signed-call.ts';
 import type { TokenStore } from './token-store.ts';
 
 /**
@@ -108,10 +108,14 @@ function vouchedByToken({ tokens, registry }: AuthenticateOptions, text: string)
   const record = tokens.find(text);
   if (record === undefined) return undefined;
   const { principalId: id, role } = record;
-  const trust = registry.card(id)?.trust ?? (role === 'human' ? 'human' : 'untrusted');
+  const card = registry.card(id);
+  const trust = card?.trust ?? (role === 'human' ? 'human' : 'untrusted');
   // A token can't make a person of what its Card calls an agent, nor the other way round.
   if (roleOf(trust) !== role) return undefined;
-  const principal: Principal = { id, role, trust, scopes: new Set(record.scopes) };
+  const principal: Principal = {
+    ...{ id, role, trust, scopes: new Set(record.scopes) },
+    ...reviewing(card),
+  };
   return { principal, expiresAtMs: record.expiresAtMs ?? Number.MAX_SAFE_INTEGER };
 }
 

@@ -106,6 +106,7 @@ function principalOf(
     role: roleOf(issuer.trust),
     trust: issuer.trust,
     scopes: granted,
+    ...reviewing(issuer),
     ...(taskId !== undefined && fence !== undefined ? { run: { taskId, fence } } : {}),
   };
 }
@@ -126,9 +127,14 @@ function relayed(
     role: roleOf(trust),
     trust,
     scopes: granted,
+    ...reviewing(card),
     actor: PrincipalId.parse(issuer.id),
   };
 }
+
+/** What a Card adds to the principal of an agent that may verify the work of others. */
+export const reviewing = (card: Card | undefined): Pick<Principal, 'reviewer'> =>
+  card?.verification.reviewer ? { reviewer: true } : {};
 
 export const roleOf = (trust: TrustClass): Principal['role'] =>
   trust === 'human' ? 'human' : 'agent';

@@ -38,6 +38,8 @@ export interface TokenStore {
   revokeToken(tokenId: string): Promise<boolean>;
   /** The record of a token whose secret fits; expired or not. Reads the file again once it changed. */
   find(token: string): TokenRecord | undefined;
+  /** The record of a token by its id, as it stands now; undefined once it is revoked. */
+  record(tokenId: string): TokenRecord | undefined;
   /** Changes with the file: what was derived from an older one holds no more. */
   revision(): string;
 }
@@ -90,6 +92,7 @@ export function tokenStore({ path, clock, random }: TokenStoreOptions): TokenSto
       const fits = timingSafeEqual(hashOf(token), Buffer.from(record.sha256, 'hex'));
       return fits ? record : undefined;
     },
+    record: (tokenId) => current().records.get(tokenId),
     revision: () => current().revision,
   };
 }

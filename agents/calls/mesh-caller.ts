@@ -99,7 +99,10 @@ function routeOf(
   { from, to, run }: CallPath,
 ): Pick<RpcRequest, 'url' | 'token'> | CallRefused {
   const url = options.urlOf(to);
-  if (url === undefined) return refusedCall('NO_ADDRESS', `No address of ${to} is known here.`);
+  if (url === undefined) {
+    const why = `No address of ${to} is known here: no Card names it, or no front of the mesh runs beside ${from}`;
+    return refusedCall('NO_ADDRESS', `${why} (start one: mesh up).`);
+  }
   const { clock } = options;
   const privateJwk = options.keyOf(from);
   if (privateJwk === undefined) {

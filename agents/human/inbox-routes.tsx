@@ -6,7 +6,7 @@ import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import { maySee } from '../../fabric/domain/access.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
-import { DecisionId, TaskId, type PrincipalId } from '../../fabric/domain/ids.ts';
+import { DecisionId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
@@ -21,14 +21,15 @@ import { verifyTask } from '../../fabric/queue/verify.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import { inboxCss, inboxJs } from './inbox-assets.ts';
 import { InboxPage, ItemList, LoginPage, NoticePage, TaskPage } from './inbox-pages.tsx';
+import type { InboxPeople } from './inbox-people.ts';
 import { isSameToken, sessionMs, type InboxSession, type InboxSessions } from './inbox-sessions.ts';
 
 export interface InboxRouteDeps {
   readonly queue: QueueDeps;
   readonly sessions: InboxSessions;
   readonly availability: AvailabilityProbe;
-  /** A person as principal with a person's scopes; undefined when no Card names them any more. */
-  readonly personOf: (id: PrincipalId) => Principal | undefined;
+  /** A person as principal; undefined once their token or their Card is gone. */
+  readonly personOf: InboxPeople['personOf'];
   /** The page is reached over https: the cookie then travels on https only. */
   readonly secure: boolean;
 }
@@ -75,7 +76,7 @@ class NoSessionError extends Error {}
 
 function enter(c: Context, { sessions, personOf }: InboxRouteDeps): Entered {
   const session = sessions.get(getCookie(c, cookieName));
-  const person = session ? personOf(session.person) : undefined;
+  const person = session ? personOf(session) : undefined;
   if (session === undefined || person === undefined) throw new NoSessionError('no session');
   return { person, session };
 }
@@ -114,9 +115,10 @@ function loginRoutes(app: Hono, { queue, sessions, secure, personOf }: InboxRout
   );
   app.get('/login', (c) => {
     const key = c.req.query('key') ?? '';
-    const person = sessions.peek(key);
-    if (person === undefined || personOf(person) === undefined) return usedUp(c);
-    const name = queue.directory.agent(person)?.name ?? person;
+    const link = sessions.peek(key);
+    const person = link && personOf(link);
+    if (person === undefined) return usedUp(c);
+    const name = queue.directory.agent(person.id)?.name ?? person.id;
     return c.html(<LoginPage name={name} linkKey={key} />);
   });
   app.post('/login', bodyLimit({ maxSize: 4_096 }), async (c) => {
@@ -167,7 +169,7 @@ function pageRoutes(app: Hono, deps: InboxRouteDeps): void {
     return c.html(<TaskPage {...facts} viewer={viewerOf(entered)} />);
   });
   app.get('/changes', (c) => {
-    const { person } = enter(c, deps);
+    const { person, session } = enter(c, deps);
     return streamSSE(c, async (out) => {
       const gone = new AbortController();
       const unwatch = queue.board.watch((_uid, state) => {
@@ -176,7 +178,7 @@ function pageRoutes(app: Hono, deps: InboxRouteDeps): void {
       out.onAbort(() => {
         gone.abort();
       });
-      while (!gone.signal.aborted) {
+      while (!gone.signal.aborted && deps.personOf(session) !== undefined) {
         await out.writeSSE({ event: 'alive', data: '' });
         await queue.clock.sleep(limits.sseKeepAliveMs, gone.signal);
       }

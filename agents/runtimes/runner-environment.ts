@@ -8,8 +8,8 @@ export interface RunnerGrants {
   readonly basicEnvironment: Readonly<Record<string, string>>;
   /** The value of a variable that a Card lists; undefined where the host has none. */
   variable(name: string): string | undefined;
-  /** Where the mesh's front is reached. */
-  meshUrl(): string;
+  /** Where the mesh's front is reached; undefined where none is: then there is no way back for a run. */
+  meshUrl(): string | undefined;
   /** A token bound to this task and its claim; it dies with the run. */
   issueRunToken(run: {
     readonly agentId: string;
@@ -49,13 +49,15 @@ export async function runnerEnvironment(
     ...card.runner?.env,
     ...(Object.fromEntries(listed) as Record<string, string>),
   };
-  if (card.mayCall.length === 0 && !card.progress) return { ok: true, env, secrets };
+  const meshUrl = grants.meshUrl();
+  const hasWayBack = card.mayCall.length > 0 || card.progress;
+  if (!hasWayBack || meshUrl === undefined) return { ok: true, env, secrets };
   const { taskId } = run.state;
   const bound = { agentId: run.agentId, taskId, fence: run.fence, expiresAtMs };
   const token = await grants.issueRunToken(bound);
   return {
     ok: true,
-    env: { ...env, MESH_URL: grants.meshUrl(), MESH_TASK_TOKEN: token },
+    env: { ...env, MESH_URL: meshUrl, MESH_TASK_TOKEN: token },
     secrets: [...secrets, token],
   };
 }

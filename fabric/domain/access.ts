@@ -35,6 +35,10 @@ export function mayVerify(state: TaskState, who: Principal): boolean {
   return who.scopes.has('tasks:verify') && isVerifier(state, who);
 }
 
+/**
+ * Named by the policy: `human` and what is tainted: the human it is done for; else that human and its
+ * submitter; with `reviewer` also each agent whose Card makes it one. Never its producer.
+ */
 function isVerifier(state: TaskState, who: Principal): boolean {
   if (who.id === state.producer) return false;
   if (state.outcome === undefined) return false;
@@ -43,8 +47,15 @@ function isVerifier(state: TaskState, who: Principal): boolean {
   if (state.needsHumanVerify) return who.role === 'human' && who.id === human;
   if (who.id === human) return true;
   if (who.id === provenance.submitter) return true;
-  return state.task.verification === 'reviewer' && who.id === 'reviewer';
+  return who.reviewer === true && isForReviewers(state);
 }
+
+/** Whether any agent that is a reviewer may see and verify it. */
+export const isForReviewers = ({ task, outcome, needsHumanVerify }: TaskState): boolean =>
+  task.verification === 'reviewer' && outcome !== undefined && !needsHumanVerify;
+
+/** What a board is asked for, so that it finds whatever concerns `who`: never more than they may see. */
+export const concerning = ({ id, reviewer = false }: Principal) => ({ principal: id, reviewer });
 
 /** Submitter, interlocutor, its human, or an administrator, while it is open. */
 export function mayCancel(state: TaskState, who: Principal): boolean {

@@ -24,6 +24,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The run this credential is bound to: it may submit children of that task and await them. */
   readonly run?: { readonly taskId: TaskId; readonly fence: number };
+  /** An agent whose Card lets it verify the work of others (`verification: {reviewer: true}`). */
+  readonly reviewer?: boolean;
   /** Trusted router or front that relays for `id`. */
   readonly actor?: PrincipalId;
 }

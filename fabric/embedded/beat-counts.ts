@@ -1,9 +1,17 @@
 import type { TaskState } from '../domain/state.ts';
 import type { TaskLog } from '../ports/task-board.ts';
 
-/** Beats of the open claims of this process's board. */
+/**
+ * Beats of the open claims of this process's board. They begin at a number of this opening's own, so that
+ * an observer that remembers an earlier one's takes the difference for a beat, never for silence.
+ */
 export class BeatCounts {
   readonly #counts = new Map<string, { readonly version: number; readonly count: number }>();
+  readonly #first: number;
+
+  constructor(first: number) {
+    this.#first = first;
+  }
 
   /** One more beat of the claim that `state` has. */
   count(state: TaskState): void {
@@ -15,7 +23,7 @@ export class BeatCounts {
     if (state.claim === undefined) return undefined;
     const { fence: version } = state.claim;
     const known = this.#counts.get(state.taskId);
-    return known?.version === version ? known : { version, count: 0 };
+    return known?.version === version ? known : { version, count: this.#first };
   }
 
   forget(uid: string): void {

@@ -1,6 +1,6 @@
 import { lockFile, type OsLock } from './os-lock.ts';
 import { KnownTasks, mark } from './known-tasks.ts';
-import { applicationId, indexTables, logTables, schemaVersion } from './schema.ts';
+import { applicationId, dropIndexTables, indexTables, logTables, schemaVersion } from './schema.ts';
 import { busy } from './sqlite-failure.ts';
 import type { SqliteDatabase, SqliteModule } from './sqlite-module.ts';
 
@@ -56,7 +56,7 @@ function prepareSchema(db: SqliteDatabase): void {
   // Not written anew when it is there: a file on a full disk can still be opened and read.
   if (version === schemaVersion) return;
   db.exec(
-    `BEGIN IMMEDIATE; ${logTables} ${indexTables} PRAGMA application_id = ${applicationId}; ` +
+    `BEGIN IMMEDIATE; ${dropIndexTables} ${logTables} ${indexTables} PRAGMA application_id = ${applicationId}; ` +
       `PRAGMA user_version = ${schemaVersion}; COMMIT;`,
   );
 }

@@ -46,7 +46,7 @@ export async function openEmbeddedBoard(options: EmbeddedBoardOptions): Promise<
   await makePrivate(path);
   const { port, opened } = await openPort(path);
   const watchers = new Watchers(log);
-  const beats = new BeatCounts();
+  const beats = new BeatCounts(Math.max(0, Math.round(clock.nowMs())));
   let lost: BoardUnavailableError | undefined;
   const line = new GroupLine(port, (error, isBufferLost) => {
     logs.forget();

@@ -1,4 +1,5 @@
 import { a2aViewOf, isTerminal } from '../domain/a2a-state.ts';
+import { isForReviewers } from '../domain/access.ts';
 import { takingRank } from '../domain/order.ts';
 import type { TaskState } from '../domain/state.ts';
 import { humanFor } from '../domain/transition/questions.ts';
@@ -45,6 +46,7 @@ function movedRow(number: number, state: TaskState): Write {
     stageOf(state),
     state.notBeforeAtMs ?? 0,
     endedAtMs(state),
+    state.version,
     number,
   ];
 }
@@ -68,6 +70,7 @@ function wholeRow(number: number, state: TaskState): SqliteValue[] {
     stageOf(state),
     state.notBeforeAtMs ?? 0,
     endedAtMs(state),
+    state.version,
   ];
 }
 
@@ -95,9 +98,12 @@ function concernWrites(number: number, before: TaskState | undefined, after: Tas
   return writes;
 }
 
+/** Stands for every agent that is a reviewer; no principal has an empty id. */
+export const anyReviewer = '';
+
 /** Everybody the task concerns, each once: those whom `maySee` and `mayVerify` (`access.ts`) know. */
 export function concernedBy(state: TaskState): string[] {
-  const { provenance, verification } = state.task;
+  const { provenance } = state.task;
   const all: string[] = [provenance.submitter];
   const add = (principal: string | undefined) => {
     if (principal !== undefined && !all.includes(principal)) all.push(principal);
@@ -108,6 +114,6 @@ export function concernedBy(state: TaskState): string[] {
   add(state.lastStartedBy);
   for (const addressee of state.question?.to ?? []) add(addressee);
   for (const { by } of state.decisions) add(by);
-  if (verification === 'reviewer' && state.outcome) add('reviewer');
+  if (isForReviewers(state)) add(anyReviewer);
   return all;
 }

@@ -1,5 +1,11 @@
-/** Layout of the log; a file with a greater one was written by a newer release. */
-export const schemaVersion = 1;
+/**
+ * Layout of the file; one with a greater number was written by a newer release. Layout 1 lacks
+ * `tasks.version`: what is derived is made anew.
+ */
+export const schemaVersion = 2;
+
+/** Logs of so many events have an index of their own: few ever get there, so it costs the others nothing. */
+export const longFromVersion = 256;
 
 /** `PRAGMA application_id` of our files: "mesh" in ASCII, so that another program's file is refused. */
 export const applicationId = 0x6d657368;
@@ -55,7 +61,8 @@ CREATE TABLE IF NOT EXISTS tasks (
   rank INTEGER NOT NULL,
   stage INTEGER,
   not_before INTEGER NOT NULL,
-  ended_at INTEGER
+  ended_at INTEGER,
+  version INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tasks_head ON tasks (queue, rank, submitted_at, number) WHERE stage = 0;
 CREATE INDEX IF NOT EXISTS tasks_held ON tasks (queue, not_before) WHERE stage = 1;
@@ -65,6 +72,7 @@ CREATE INDEX IF NOT EXISTS tasks_context ON tasks (context_key);
 CREATE INDEX IF NOT EXISTS tasks_parent ON tasks (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tasks_submitter ON tasks (submitter, submitted_at);
 CREATE INDEX IF NOT EXISTS tasks_deadline ON tasks (deadline) WHERE deadline IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tasks_long ON tasks (version) WHERE version >= ${longFromVersion};
 CREATE TABLE IF NOT EXISTS concerned (
   principal TEXT NOT NULL,
   number INTEGER NOT NULL,
@@ -74,8 +82,11 @@ CREATE TABLE IF NOT EXISTS concerned (
 
 const taskRow =
   'INTO tasks (number, uid, context_key, context, queue, agent, parent, submitter, submitted_at, ' +
-  'deadline, phase, phase_at, rank, stage, not_before, ended_at) ' +
-  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  'deadline, phase, phase_at, rank, stage, not_before, ended_at, version) ' +
+  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+/** Takes what is derived out of a file of an older layout. */
+export const dropIndexTables = 'DROP TABLE IF EXISTS tasks; DROP TABLE IF EXISTS concerned;';
 
 /** Every statement that writes, by the name the two threads know it under. */
 export const writeStatements = {
@@ -88,7 +99,7 @@ export const writeStatements = {
   task: `INSERT OR REPLACE ${taskRow}`,
   moved:
     'UPDATE tasks SET phase = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, ' +
-    'ended_at = ? WHERE number = ?',
+    'ended_at = ?, version = ? WHERE number = ?',
   concerns: 'INSERT OR IGNORE INTO concerned (principal, number) VALUES (?, ?)',
   concernsNoMore: 'DELETE FROM concerned WHERE principal = ? AND number = ?',
   forgetConcerned: 'DELETE FROM concerned WHERE number = ?',

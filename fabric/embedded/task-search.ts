@@ -3,7 +3,9 @@ import { InvalidValueError } from '../domain/errors.ts';
 import { TaskId } from '../domain/ids.ts';
 import type { TaskQuery } from '../ports/task-board.ts';
 import type { GroupLine } from './group-line.ts';
+import { anyReviewer } from './index-row.ts';
 import { keyOfText } from './keys.ts';
+import { longFromVersion } from './schema.ts';
 import type { SqliteValue } from './sqlite-module.ts';
 
 /** From so many matches on, walking by age finds a page sooner than sorting all matches does. */
@@ -42,7 +44,7 @@ export async function searchTasks(line: GroupLine, query: TaskQuery): Promise<Fo
     terms.sql.push('phase_at <= ? AND (phase_at < ? OR uid > ?)');
     terms.values.push(after.phaseAtMs, after.phaseAtMs, after.uid);
   }
-  const from = total > manyMatches ? 'tasks INDEXED BY tasks_recent' : 'tasks';
+  const from = isAboutLongLogs(query) || total <= manyMatches ? fromOf(query) : recent;
   const rows = await line.read(
     `SELECT uid, phase_at FROM ${from}${where(terms)} ORDER BY phase_at DESC, uid LIMIT ?`,
     ...terms.values,
@@ -60,11 +62,19 @@ export async function searchTasks(line: GroupLine, query: TaskQuery): Promise<Fo
 async function countTasks(line: GroupLine, query: TaskQuery): Promise<number> {
   const terms = termsOf(query, false);
   const [row] = await line.read(
-    `SELECT count(*) AS total FROM tasks${where(terms)}`,
+    `SELECT count(*) AS total FROM ${fromOf(query)}${where(terms)}`,
     ...terms.values,
   );
   return CountRow.parse(row).total;
 }
+
+const recent = 'tasks INDEXED BY tasks_recent';
+
+const isAboutLongLogs = ({ minVersion = 0 }: TaskQuery): boolean => minVersion >= longFromVersion;
+
+/** Left to itself SQLite would go through all tasks of a phase for the few with long logs. */
+const fromOf = (query: TaskQuery): string =>
+  isAboutLongLogs(query) ? 'tasks INDEXED BY tasks_long' : 'tasks';
 
 const where = ({ sql }: Terms): string => (sql.length === 0 ? '' : ` WHERE ${sql.join(' AND ')}`);
 
@@ -76,12 +86,14 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
     terms.sql.push(sql);
     terms.values.push(value);
   };
-  need(
-    probing
-      ? 'EXISTS (SELECT 1 FROM concerned WHERE principal = ? AND concerned.number = tasks.number)'
-      : 'number IN (SELECT number FROM concerned WHERE principal = ?)',
-    query.principal,
-  );
+  if (query.principal !== undefined) {
+    terms.sql.push(
+      probing
+        ? 'EXISTS (SELECT 1 FROM concerned WHERE principal IN (?, ?) AND concerned.number = tasks.number)'
+        : 'number IN (SELECT number FROM concerned WHERE principal IN (?, ?))',
+    );
+    terms.values.push(query.principal, query.reviewer ? anyReviewer : query.principal);
+  }
   if (query.contextId !== undefined) {
     need('context_key = ?', keyOfText(query.contextId));
     need('context = ?', query.contextId);
@@ -91,6 +103,14 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
   need('parent = ?', query.parent);
   need('deadline <= ?', query.dueBeforeMs);
   need('phase_at >= ?', query.changedSinceMs);
+  if (query.endedBeforeMs !== undefined) {
+    // Where it is set it is the instant of the last phase change, which has an index.
+    terms.sql.push('ended_at IS NOT NULL');
+    need('phase_at < ?', query.endedBeforeMs);
+  }
+  // Word for word as in the index, or SQLite would not use it.
+  if (isAboutLongLogs(query)) terms.sql.push(`version >= ${longFromVersion}`);
+  need('version >= ?', query.minVersion);
   need('submitter = ?', query.submittedBy?.id);
   need('submitted_at >= ?', query.submittedBy?.sinceMs);
   // A claim lasts as long as these phases.

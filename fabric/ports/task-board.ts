@@ -23,6 +23,8 @@ export type Appended = 'appended' | 'conflict' | 'unknown';
 export interface TaskQuery {
   /** Tasks that concern this principal: submitter, interlocutor, addressee, holder or verifier. */
   readonly principal?: string;
+  /** With `principal`: also what any reviewer may verify. */
+  readonly reviewer?: boolean;
   readonly contextId?: ContextId;
   readonly agentId?: string;
   readonly queue?: QueueId;
@@ -36,6 +38,10 @@ export interface TaskQuery {
   readonly dueBeforeMs?: number;
   /** Phase changed at or after this instant (ms). */
   readonly changedSinceMs?: number;
+  /** Ended for the world outside (an A2A state that is final) before this instant (ms). */
+  readonly endedBeforeMs?: number;
+  /** At least so many events, for the sweep of logs that are nearly full; from 256 on it costs only its hits. */
+  readonly minVersion?: number;
   /** Submitted by this principal at or after this instant: the creation quota. */
   readonly submittedBy?: { readonly id: string; readonly sinceMs: number };
   readonly cursor?: string;
@@ -86,6 +92,10 @@ export interface TaskBoard {
   beat(uid: TaskId, version: number): Promise<void>;
   /** Calls back after changes, of this process and, as far as known, of others. Hints; may be lost. */
   watch(onChange: (uid: TaskId, state: TaskState) => void): () => void;
+  /**
+   * Shows the task on a board that people look at. Only a board of that kind has it to do: the embedded and
+   * the remote one show nothing, and nobody calls it there.
+   */
   show(uid: TaskId, view: TaskView): Promise<void>;
   /** Depth and oldest age of each queue's waiting tasks, for metrics. */
   depths(): Promise<readonly QueueDepth[]>;

@@ -1,4 +1,4 @@
-import { mayAnswer, mayVerify } from '../domain/access.ts';
+import { concerning, mayAnswer, mayVerify } from '../domain/access.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
 import { humanFor } from '../domain/transition/questions.ts';
@@ -27,7 +27,7 @@ export async function inboxOf(
   principal: Principal,
 ): Promise<readonly InboxItem[]> {
   const found = await Promise.all(
-    lookups.map((lookup) => everyPage(board, { ...lookup, principal: principal.id })),
+    lookups.map((lookup) => everyPage(board, { ...lookup, ...concerning(principal) })),
   );
   const items = found.flat().flatMap((state) => {
     const kind = waitsFor(state, principal);

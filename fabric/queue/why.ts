@@ -78,7 +78,9 @@ function whyWorking(state: TaskState, { nowMs }: Surroundings): string {
 function whyDone(state: TaskState): string {
   if (state.task.verification === 'none')
     return 'It waits for nothing: it is done, and nobody was asked to verify it.';
-  const who = state.needsHumanVerify ? 'a person' : `its ${state.task.verification}`;
+  const { verification } = state.task;
+  const named = verification === 'reviewer' ? 'a reviewer or its person' : `its ${verification}`;
+  const who = state.needsHumanVerify ? 'a person' : named;
   return `It is done and waits for ${who} to verify it (mesh verify ${state.taskId.slice(0, 8)}).`;
 }
 

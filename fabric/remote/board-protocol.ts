@@ -7,7 +7,8 @@ import { phases } from '../domain/state.ts';
 const Phase = z.enum(phases);
 
 const Query = z.strictObject({
-  principal: z.string().max(64).exactOptional(),
+  principal: z.string().min(1).max(64).exactOptional(),
+  reviewer: z.boolean().exactOptional(),
   contextId: ContextId.exactOptional(),
   agentId: z.string().max(64).exactOptional(),
   queue: QueueId.exactOptional(),
@@ -17,6 +18,8 @@ const Query = z.strictObject({
   openOnly: z.boolean().exactOptional(),
   dueBeforeMs: z.number().exactOptional(),
   changedSinceMs: z.number().exactOptional(),
+  endedBeforeMs: z.number().exactOptional(),
+  minVersion: z.int().positive().exactOptional(),
   submittedBy: z
     .strictObject({ id: z.string().max(64), sinceMs: z.number() })
     .readonly()

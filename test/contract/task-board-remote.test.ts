@@ -125,6 +125,53 @@ it('lets nobody write without tasks:work, in another name, or against the table'
   await worker.dispose();
 });
 
+it('takes a new task from an administrator alone, and only in its own log', async () => {
+  const forged = submittedEvent({ taskId: newTaskId() });
+  const { taskId } = forged.task;
+  // Its own name, and still a person's authority: who it is done for, that it is admitted and untainted.
+  const worker = await served(host(forged.by.id, ['tasks:work', 'tasks:submit', 'tasks:read']));
+  await expect(worker.board.append(taskId, 1, forged)).rejects.toMatchObject({
+    code: 'TRUST_DENIED',
+    message: expect.stringContaining('/agents/<id>/') as unknown,
+  });
+  expect(await worker.behind.read(taskId)).toBeUndefined();
+  await worker.dispose();
+
+  const admin = await served(host('host-2', scopes));
+  await expect(admin.board.append(newTaskId(), 1, forged)).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    message: expect.stringContaining(taskId) as unknown,
+  });
+  expect(await admin.board.append(taskId, 1, forged)).toBe('appended');
+  await admin.dispose();
+});
+
+it('lets a worker read what it works on with tasks:work alone', async () => {
+  const { board, behind, app, dispose } = await served(host('adolf', ['tasks:work']));
+  const uid = await submitted(behind);
+  expect((await board.read(uid))?.uid).toBe(uid);
+  expect(await board.resolve(uid)).toBe(uid);
+  expect((await board.find({ limit: 10 })).states).toHaveLength(1);
+  await board.flush();
+  expect(await board.depths()).toHaveLength(1);
+  const changes = await app.request('http://mesh.test/board/changes');
+  expect(changes.status).toBe(200);
+  await changes.body?.cancel();
+  await dispose();
+});
+
+it('shows nothing to who may neither read nor work', async () => {
+  const { board, behind, app, dispose } = await served(host('host-2', ['tasks:submit']));
+  const uid = await submitted(behind);
+  const refused = { code: 'TRUST_DENIED' };
+  expect(await board.read(uid)).toBeUndefined();
+  await expect(board.find({ limit: 10 })).rejects.toMatchObject(refused);
+  await expect(board.flush()).rejects.toMatchObject(refused);
+  await expect(board.depths()).rejects.toMatchObject(refused);
+  expect((await app.request('http://mesh.test/board/changes')).ok).toBe(false);
+  await dispose();
+});
+
 it('shows a stranger neither a task nor that it exists', async () => {
   const stranger = await served(host('stranger', ['tasks:read']));
   const uid = await submitted(stranger.behind);

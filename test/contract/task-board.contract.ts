@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ContextId, QueueId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
+import type { TaskDefinition } from '../../fabric/domain/task.ts';
 import type { TaskBoard, TaskQuery } from '../../fabric/ports/task-board.ts';
 import {
   appendAll,
@@ -301,6 +302,10 @@ function describeFinding(fresh: Fresh): void {
     expect(await found({ dueBeforeMs: builtAtMs + 1_000 })).toEqual([child]);
     expect(await found({ dueBeforeMs: builtAtMs + 999 })).toEqual([]);
     expect(await found({ changedSinceMs: atMs })).toEqual([child]);
+    expect(await found({ minVersion: 2 })).toEqual(sorted([child, running]));
+    expect(await found({ minVersion: 3 })).toEqual([child]);
+    expect(await found({ minVersion: 4 })).toEqual([]);
+    expect(await found({ endedBeforeMs: builtAtMs + 1_000_000 })).toEqual([]);
     expect(await found({ submittedBy: { id: 'carla', sinceMs: builtAtMs } })).toEqual([parent]);
     expect(await found({ submittedBy: { id: 'carla', sinceMs: builtAtMs + 1 } })).toEqual([]);
     expect(await found({ contextId, phases: ['ready'] })).toEqual([parent]);
@@ -331,6 +336,60 @@ function describeFinding(fresh: Fresh): void {
     expect(await found({ openOnly: true })).toEqual(sorted([open, waiting]));
     expect(await found({ openOnly: true, phases: ['done'] })).toEqual([open]);
     expect(await found({ phases: ['done'] })).toEqual(sorted([ended, open]));
+  });
+
+  it('finds what has ended for the world outside before an instant', async () => {
+    const { board } = await fresh();
+    const ended = async (verification: 'none' | 'submitter', atMs: number, isVerified = false) => {
+      const uid = await submitted(board, { definition: { verification } });
+      await appendAll(board, uid, [
+        claimedBy('adolf', { attempt: 1 }),
+        settledBy('adolf', 2, {}, { atMs }),
+        ...(isVerified ? [verifiedBy('alvis', { atMs })] : []),
+      ]);
+      return uid;
+    };
+    const old = await ended('none', builtAtMs + 10);
+    await ended('none', builtAtMs + 20);
+    await ended('submitter', builtAtMs + 10);
+    const verified = await ended('submitter', builtAtMs + 10, true);
+    const query = { endedBeforeMs: builtAtMs + 20, limit: 10 };
+    expect(sorted(ids((await board.find(query)).states))).toEqual(sorted([old, verified]));
+    const done = await board.find({ ...query, phases: ['done'] });
+    expect(ids(done.states)).toEqual([old]);
+  });
+
+  it('finds for a reviewer what any of them may verify, and for nobody else', async () => {
+    const { board } = await fresh();
+    const done = async (change: Partial<TaskDefinition>) => {
+      const uid = await submitted(board, { definition: change });
+      await appendAll(board, uid, [claimedBy('adolf', { attempt: 1 }), settledBy('adolf', 2)]);
+      return uid;
+    };
+    const reviewable = await done({ verification: 'reviewer' });
+    await done({ verification: 'submitter' });
+    await done({ verification: 'reviewer', tainted: true });
+    await submitted(board, { definition: { verification: 'reviewer' } });
+    const found = async (principal: string, reviewer: boolean) =>
+      ids((await board.find({ principal, reviewer, limit: 10 })).states);
+    expect(await found('critic', true)).toEqual([reviewable]);
+    expect(await found('critic', false)).toEqual([]);
+    expect(await found('reviewer', false)).toEqual([]);
+  });
+
+  it('finds the few with long logs among many', async () => {
+    const { board } = await fresh();
+    await Promise.all(Array.from({ length: 20 }, () => submitted(board)));
+    const long = await submitted(board);
+    const notes = Array.from({ length: 299 }, (_, n) => notedBy('alvis', `note ${n}`));
+    for (const [n, note] of notes.entries()) await board.append(long, n + 2, note, 'buffered');
+    await board.flush();
+    const found = async (minVersion: number) =>
+      ids((await board.find({ phases: ['ready'], minVersion, limit: 10 })).states);
+    expect(await found(300)).toEqual([long]);
+    expect(await found(256)).toEqual([long]);
+    expect(await found(200)).toEqual([long]);
+    expect(await found(301)).toEqual([]);
   });
 
   it('pages by the newest phase change, then by task id', async () => {

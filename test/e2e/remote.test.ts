@@ -57,7 +57,7 @@ describe('another host', { timeout: 120_000 }, () => {
   it('works on the queue beside the first, under its own agent’s name, and on its own address', async () => {
     const made = await mesh.mesh(
       ...['token', 'create', '--principal', 'plodder', '--role', 'agent'],
-      ...['--scope', 'tasks:work', 'tasks:read'],
+      ...['--scope', 'tasks:work'],
     );
     const served = daemon(
       elsewhere,

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { markedProcesses } from '../../agents/executors/run-mark.ts';
 import { message, rpc, taskOf } from '../support/edge-calls.ts';
@@ -13,10 +15,17 @@ import {
 } from '../support/mesh-process.ts';
 import { findTasks, submit, taskState } from '../support/mesh-tasks.ts';
 
+/** A program that takes two seconds to end after it was told to; once it is up it makes the file it is given. */
+const endsLate = `
+  process.on('SIGTERM', () => setTimeout(() => process.exit(1), 2_000));
+  setTimeout(() => {}, 110_000);
+  require('node:fs').writeFileSync(process.argv[1], '');`;
+
 const longRun = { rehearsal: { script: [{ answer: 'Played.', delay: '5s' }] } };
 
 describe('mesh up', { timeout: 120_000 }, () => {
   let home: MeshHome;
+  const begunFile = () => join(home.dir, 'state', 'reluctant-has-begun');
   const running = new Set<MeshProcess>();
   const start = async () => {
     const started = await startMesh({ home: home.dir });
@@ -28,6 +37,11 @@ describe('mesh up', { timeout: 120_000 }, () => {
     home = await meshHome();
     await home.addCard('repeater', { ...longRun, queue: { concurrency: 3 } });
     await home.addCard('sender', { ...longRun, effects: 'external' });
+    await home.addCard('reluctant', {
+      runtime: 'runner',
+      rehearsal: undefined,
+      runner: { command: ['node', '-e', endsLate, begunFile()], timeout: '2m' },
+    });
     await home.addCard('sleeper', {
       runtime: 'runner',
       rehearsal: undefined,
@@ -129,6 +143,21 @@ describe('mesh up', { timeout: 120_000 }, () => {
     );
     expect(both.map(({ attempts }) => attempts)).toEqual([1, 1]);
     await second.stop();
+  });
+
+  it('waits for a run that is slow to stop, whose caller waits for it', async () => {
+    const first = await start();
+    const sending = startDaemon({ home: home.dir }, ['send', 'reluctant', 'take your time']);
+    await eventually(
+      () => existsSync(begunFile()),
+      (exists) => exists,
+    );
+    const [begun] = await findTasks(first, { agentId: 'reluctant', phases: ['working'] });
+    expect((await first.stop('SIGTERM')).code).toBe(0);
+    expect(await markedProcesses(`${begun?.taskId ?? ''}-v2`)).toEqual([]);
+    const left = await mesh({ home: home.dir }, 'show', begun?.taskId ?? '', '--json');
+    expect(JSON.parse(left.stdout)).toMatchObject({ state: { phase: 'ready', attempts: 0 } });
+    await sending.stop('SIGINT');
   });
 
   it('recovers what kill -9 left: repeatable work is done again, external work asks a person', async () => {

@@ -205,6 +205,23 @@ describe('what had to wait', () => {
     expect(routed.agentId).toBe('helper');
   });
 
+  it('is decided by whoever is the router now', async () => {
+    const { deps, submit, stateOf } = await router();
+    let name = 'nobody-yet';
+    routing = startRouting({ ...deps, routerId: () => name }, 60_000);
+    const state = await submit();
+    routing.wake();
+    expect((await stateOf(state)).agentId).toBeUndefined();
+    name = 'router';
+    routing.wake();
+    await until(
+      () => stateOf(state),
+      ({ agentId }) => agentId === 'adolf',
+    );
+    const { events } = (await mesh.board.read(state.taskId))!;
+    expect(events.find(({ kind }) => kind === 'routed')?.by.id).toBe('router');
+  });
+
   it('is decided at each poll, however many wait', async () => {
     const { deps, submit, answers, stateOf } = await router();
     answers.next = wait(systemClock.nowMs() + 1_000);

@@ -10,7 +10,7 @@ const leastHits = 3;
 
 it(
   `does nothing twice and loses nothing in ${claims} simulated claims`,
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   async () => {
     const result = await runEpisodes({ firstSeed: asked ?? 1, claims, tasks });
     process.stdout.write(

@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { exportJWK, generateKeyPair } from 'jose';
 import { join } from 'node:path';
+import { createRunsUnderWay } from '../../agents/a2a/runs-under-way.ts';
 import { createTaskActors, type TaskActors } from '../../agents/a2a/task-actors.ts';
 import { createAuthenticate } from '../../agents/auth/authenticate.ts';
 import { signCall, type CallSigning, type PrivateJwk } from '../../agents/auth/sign.ts';
@@ -119,6 +120,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
     ...{ queue, journal: board.journal, incarnation, stopping: stopping.signal, pollMs: 200 },
   });
   const slots = createSlots();
+  const underWay = createRunsUnderWay();
   const runs = new Map<string, RunTask>();
   const away = new Map<string, Availability>();
   const availability = { at: (id: string) => away.get(id) ?? { a: 1 as const, reasons: [] } };
@@ -150,7 +152,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
     stop: () => stopping.abort(),
     async close() {
       stopping.abort();
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all([...workers.map((worker) => worker.stop()), underWay.settled()]);
       for (const closeServer of closers) closeServer();
       await registry.close();
       await board.close();
@@ -162,6 +164,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
       ...{ agentId, queue, actors, registry, availability, slots, incarnation, authenticate },
       ...{ waitMs, stopping: stopping.signal, publicUrl: () => urls.get(agentId) ?? '' },
       personas: { runTaskOf: (id) => runs.get(id) },
+      runs: underWay,
       ...(agentId === 'router' && options.route
         ? { route: (state: TaskState) => options.route!(mesh, state) }
         : {}),

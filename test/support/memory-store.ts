@@ -1,4 +1,5 @@
 import { a2aViewOf, isTerminal } from '../../fabric/domain/a2a-state.ts';
+import { isForReviewers } from '../../fabric/domain/access.ts';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { BrokenLogError, fold } from '../../fabric/domain/fold.ts';
@@ -240,17 +241,22 @@ function matches(state: TaskState, query: TaskQuery): boolean {
     is(query.agentId, state.agentId) &&
     is(query.queue, state.queue) &&
     is(query.parent, provenance.parent) &&
-    (query.principal === undefined || concerns(state, query.principal)) &&
+    (query.principal === undefined ||
+      concerns(state, query.principal) ||
+      (query.reviewer === true && isForReviewers(state))) &&
     (query.phases === undefined || query.phases.includes(state.phase)) &&
     (!query.openOnly || !isTerminal(a2aViewOf(state).state)) &&
     (query.dueBeforeMs === undefined || (state.deadlineAtMs ?? Infinity) <= query.dueBeforeMs) &&
     (query.changedSinceMs === undefined || state.phaseAtMs >= query.changedSinceMs) &&
+    (query.endedBeforeMs === undefined ||
+      (isTerminal(a2aViewOf(state).state) && state.phaseAtMs < query.endedBeforeMs)) &&
+    (query.minVersion === undefined || state.version >= query.minVersion) &&
     (by === undefined || (provenance.submitter === by.id && state.submittedAtMs >= by.sinceMs))
   );
 }
 
 const concerns = (state: TaskState, principal: string): boolean =>
-  [
+  new Set<string | undefined>([
     state.task.provenance.submitter,
     state.task.provenance.interlocutor,
     humanFor(state),
@@ -258,8 +264,7 @@ const concerns = (state: TaskState, principal: string): boolean =>
     state.lastStartedBy,
     ...(state.question?.to ?? []),
     ...state.decisions.map(({ by }) => by),
-    ...(state.task.verification === 'reviewer' && state.outcome ? ['reviewer'] : []),
-  ].includes(principal);
+  ]).has(principal);
 
 const notWaiting = new Set(['claimed', 'working', 'done', 'verified', 'refused', 'canceled']);
 

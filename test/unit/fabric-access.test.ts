@@ -30,6 +30,7 @@ const people = {
   carla: who('carla'),
   dora: who('dora'),
   adolf: who('adolf', 'agent'),
+  critic: { ...who('critic', 'agent'), reviewer: true },
   reviewer: who('reviewer', 'agent'),
   emil: who('emil'),
   auditor: who('auditor', 'human', ['tasks:read-all']),
@@ -55,8 +56,16 @@ describe('who may see a task', () => {
   });
 
   it('is the verifier once there is a result', () => {
-    expect(those(maySee, task('done'))).toContain('reviewer');
-    expect(those(maySee, task('done', { verification: 'submitter' }))).not.toContain('reviewer');
+    expect(those(maySee, task('working'))).not.toContain('critic');
+    expect(those(maySee, task('done'))).toContain('critic');
+    expect(those(maySee, task('verified'))).toContain('critic');
+    for (const other of [{ verification: 'submitter' }, { tainted: true }]) {
+      expect(those(maySee, task('done', other))).not.toContain('critic');
+    }
+  });
+
+  it('is no verifier by its name: its Card says who is', () => {
+    expect(those(maySee, task('done'))).not.toContain('reviewer');
   });
 
   it('is the addressee while the question is open, and after they answered', () => {
@@ -84,7 +93,7 @@ describe('who may act on it', () => {
 
   it.each([
     ['submitter', ['sales', 'carla']],
-    ['reviewer', ['sales', 'carla', 'reviewer']],
+    ['reviewer', ['sales', 'carla', 'critic']],
     ['human', ['carla']],
     ['none', ['sales', 'carla']],
   ] as const)('verifies under the policy %s: %s', (verification, names) => {
