@@ -184,7 +184,7 @@ interface Living {
 
 /** From the first claim to the last one on record. */
 function lifeOf(
-  { queue, liveness }: Awaited<ReturnType<typeof openGround>>,
+  { queue, liveness, journal }: Awaited<ReturnType<typeof openGround>>,
   { personas, runs, underWay, stopping, closers }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
@@ -192,7 +192,8 @@ function lifeOf(
     start({ keeper } = { keeper: true }) {
       personas.startWorkers();
       daemons.push(runs.startRouting());
-      if (keeper) daemons.push(startKeeper(queue, { liveness, endRun: strayRunEnder(queue) }));
+      if (keeper)
+        daemons.push(startKeeper(queue, { liveness, journal, endRun: strayRunEnder(queue) }));
     },
     async stop() {
       stopping.abort();

@@ -1,16 +1,23 @@
 import { MeshError, reasonOf } from '../fabric/domain/errors.ts';
 import type { Author } from '../fabric/domain/events.ts';
 import { PrincipalId } from '../fabric/domain/ids.ts';
+import { limits } from '../fabric/domain/limits.ts';
+import type { Journal } from '../fabric/ports/journal.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { sweepDeadLetters } from './dead-letters.ts';
 import { sweepDeadlines } from './deadlines.ts';
 import { createLeaseSweep, type LeaseSweepOptions } from './leases.ts';
+import { sweepRetention } from './retention.ts';
 
 export interface KeeperOptions extends Pick<LeaseSweepOptions, 'liveness' | 'endRun'> {
   /** Between two sweeps of leases; 3 s keeps recovery on the same host within 10 s. */
   readonly leaseSweepMs?: number;
   /** Between two sweeps of deadlines and dead letters. */
   readonly slowSweepMs?: number;
+  /** Between two sweeps of what is old enough to go. */
+  readonly oldSweepMs?: number;
+  /** Streams of this process; those of ended tasks go in time. */
+  readonly journal?: Pick<Journal, 'prune'>;
 }
 
 /** Owns time and nothing else: it neither submits nor claims, and work goes on without it. */
@@ -20,7 +27,13 @@ export interface Keeper {
 
 export function startKeeper(
   deps: QueueDeps,
-  { leaseSweepMs = 3_000, slowSweepMs = 15_000, ...observing }: KeeperOptions,
+  {
+    leaseSweepMs = 3_000,
+    slowSweepMs = 15_000,
+    oldSweepMs = 3_600_000,
+    journal,
+    ...observing
+  }: KeeperOptions,
 ): Keeper {
   const by: Author = { id: PrincipalId.parse('keeper'), role: 'keeper' };
   const leases = createLeaseSweep(deps, { by, ...observing });
@@ -42,6 +55,10 @@ export function startKeeper(
     every(leaseSweepMs, 'expired', () => leases.sweep()),
     every(slowSweepMs, 'deadlines', () => sweepDeadlines(deps, by)),
     every(slowSweepMs, 'dead-letters', () => sweepDeadLetters(deps, by)),
+    every(oldSweepMs, 'archived', () => sweepRetention(deps, by)),
+    ...(journal
+      ? [every(oldSweepMs, 'pruned', () => journal.prune(deps.clock.nowMs() - limits.streamsMs))]
+      : []),
   ]);
   return {
     async stop() {

@@ -34,4 +34,8 @@ export const limits = {
   tokenLifeMs: 5 * 60_000,
   toolLoopTurns: 8,
   historyMessages: 20,
+  /** From its end on, what was completed without verification is archived after this. */
+  retentionMs: 7 * 24 * 60 * 60_000,
+  /** How long the stream of an ended task can be read again. */
+  streamsMs: 24 * 60 * 60_000,
 } as const;

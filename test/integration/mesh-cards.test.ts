@@ -104,4 +104,27 @@ describe('the way back into the mesh', { timeout: 30_000 }, () => {
     );
     expect(outcome?.summary).toBe(told);
   });
+
+  it.each([
+    [
+      'reaches another agent over the front',
+      () => 'http://front.test',
+      /said: \[rehearsal\] Hello/,
+    ],
+    ['says that there is no front to reach one', () => undefined, /NO_ADDRESS.*mesh up/],
+  ])('of an agent %s', async (_what, publicUrl, told) => {
+    const submit = { agent: 'understudy', text: 'say hello' };
+    await home.addCard('boss', {
+      ...{ mayCall: ['understudy'], rehearsal: { script: [{ answer: 'I asked.', submit }] } },
+    });
+    home.commit();
+    composed = await composedMesh(home.dir, { publicUrl });
+    composed.mesh.start({ keeper: false });
+    const uid = await composed.submit('boss', 'delegate');
+    const { outcome } = await eventually(
+      () => composed.stateOf(uid),
+      ({ phase }) => phase === 'done',
+    );
+    expect(outcome?.artifacts[0]?.text).toMatch(told);
+  });
 });

@@ -137,5 +137,8 @@ export function archived(before: TaskState, event: EventOf<'archived'>): Transit
   const retention =
     event.by.role === 'keeper' && before.task.verification === 'none' && before.phase === 'done';
   if (event.by.role !== 'human' && !retention) return refuse('humanOnly');
-  return to(before, event, { phase: 'archived', phaseBeforeArchive: before.phase });
+  const next = to(before, event, { phase: 'archived', phaseBeforeArchive: before.phase });
+  if (!retention || !next.ok) return next;
+  // Nothing happened to it for the world outside: it keeps its place among what has ended.
+  return { ok: true, state: { ...next.state, phaseAtMs: before.phaseAtMs } };
 }
