@@ -46,6 +46,8 @@ export async function runHeld(
   const { signal, isTimedOut } = stopSignal(deps, lease.signal, options, ended.signal);
   try {
     const end = await endOf(deps, held, options, signal);
+    // What ended is told to stop no more: putting its end on record ends its claim too.
+    ended.abort('run ended');
     const loss = lease.loss();
     if (loss) {
       reportDiscarded(deps, held, loss);
@@ -54,7 +56,6 @@ export async function runHeld(
     const after = told(end, isTimedOut(), options);
     return await orLost(deps, held, finishWhenReachable(deps, held, after, options));
   } finally {
-    ended.abort('run ended');
     lease.stop();
   }
 }

@@ -34,14 +34,14 @@ export function crashRun({ home, workMs, dieAt }: CrashRunOptions): RunTask {
     });
     appendFileSync(join(home, 'pids.txt'), `${uid} ${fence} ${child.pid ?? 0}\n`);
     dieAt('S5');
-    signal.addEventListener('abort', () => process.kill(-(child.pid ?? NaN), 'SIGKILL'), {
-      once: true,
-    });
+    const kill = () => process.kill(-(child.pid ?? NaN), 'SIGKILL');
+    signal.addEventListener('abort', kill, { once: true });
     let isClosed = false;
     for await (const text of createInterface({ input: child.stdout })) {
       if (text === 'begun') dieAt('S6');
       if (text === 'closed') isClosed = true;
     }
+    signal.removeEventListener('abort', kill);
     if (!isClosed) return { kind: 'stopped' };
     dieAt('S7');
     return { kind: 'done', outcome: { summary: `Done by fence ${fence}.`, artifacts: [] } };

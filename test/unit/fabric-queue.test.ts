@@ -108,6 +108,18 @@ describe('a run’s end', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['submitted', 'claimed', 'settled']);
   });
 
+  it('tells what has ended to stop no more', async () => {
+    const mesh = queueMesh();
+    const { policy, claim } = await held(mesh);
+    let stops = 0;
+    const runTask = async (_run: unknown, signal: AbortSignal): Promise<RunEnd> => {
+      signal.addEventListener('abort', () => (stops += 1));
+      return { kind: 'done', outcome: { summary: 'Done.', artifacts: [] } };
+    };
+    await runHeld(mesh.deps, claim, { policy, runTask, interactive: false, stopping: never });
+    expect([(await mesh.stateOf(claim.uid)).phase, stops]).toEqual(['done', 0]);
+  });
+
   it('is a person’s to judge where it can’t be kept or would run again at once', async () => {
     const mesh = queueMesh();
     const summary = 'x'.repeat(limits.messageChars + 1);
