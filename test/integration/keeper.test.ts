@@ -14,7 +14,6 @@ import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import { sweepDeadLetters } from '../../keeper/dead-letters.ts';
 import { sweepDeadlines } from '../../keeper/deadlines.ts';
 import { createLeaseSweep } from '../../keeper/leases.ts';
-import { queueMetrics } from '../../keeper/metrics.ts';
 import {
   appendAll,
   claimedBy,
@@ -269,14 +268,6 @@ describe('one task that a sweep stumbles over', () => {
   });
 });
 
-it('asks about more late tasks than fit on one page', async () => {
-  const deadlineAtMs = clock.nowMs() + 1;
-  const put = () => submitted(board, { definition: { deadlineAtMs } });
-  await Promise.all(Array.from({ length: 501 }, put));
-  await clock.advance(1);
-  expect(await sweepDeadlines(deps, keeper)).toBe(501);
-});
-
 it('leaves a late task that can be asked about nothing more where it is', async () => {
   const uid = await submitted(board, { definition: { deadlineAtMs: clock.nowMs() + 1 } });
   for (let version = 2; version < limits.reservedFromVersion; version++) {
@@ -300,13 +291,4 @@ it('takes the counts of a board that was opened anew for beats', async () => {
   Object.assign(moving, { board: onBoard(board) });
   await clock.advance(1);
   expect(await sweep()).toBe(0);
-});
-
-it('tells depth and oldest age of each queue', async () => {
-  await submitted(board);
-  await submitted(board);
-  await clock.advance(5_000);
-  const text = await queueMetrics(board, clock).text();
-  expect(text).toContain('mesh_queue_depth{queue="adolf",phase="ready"} 2');
-  expect(text).toContain('mesh_queue_oldest_age_seconds{queue="adolf",phase="ready"} 5');
 });
