@@ -22,8 +22,13 @@ async function answerOf(agentId: string): Promise<string | undefined> {
   const asked = { message: message('say it') };
   const card = await fetch(`${mesh.url}/agents/${agentId}/.well-known/agent-card.json`);
   if (card.status === 404) return undefined;
-  const sent = await rpc(`${mesh.url}/agents/${agentId}/`, 'SendMessage', asked, mesh);
-  return taskOf(sent).artifacts?.[0]?.parts[0]?.text;
+  try {
+    const sent = await rpc(`${mesh.url}/agents/${agentId}/`, 'SendMessage', asked, mesh);
+    return taskOf(sent).artifacts?.[0]?.parts[0]?.text;
+  } catch {
+    // It left between its card and the call; the next look finds no card.
+    return 'no task';
+  }
 }
 
 /** Ms from the end of the commit until `answerOf` gives `wanted`. */
