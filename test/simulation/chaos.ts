@@ -24,8 +24,13 @@ export interface ChaosOptions {
 const slots = [0, 1, 2] as const;
 const processMs = 25_000;
 
+export interface Chaos {
+  /** That process dies now, and comes back under another name. */
+  kill(incarnation: string): void;
+}
+
 /** Kills, stops, cuts off and confuses the processes until `stormMs`, then makes everything well. */
-export function startChaos(options: ChaosOptions): void {
+export function startChaos(options: ChaosOptions): Chaos {
   const { time, random, weather, unavailable, stormMs } = options;
   const living = new Map<number, SimulatedProcess>();
   const lives = new Map<number, number>();
@@ -35,12 +40,20 @@ export function startChaos(options: ChaosOptions): void {
     if (life > 1) options.windows.hit('restart');
     living.set(slot, options.start(slot, life));
   };
+  const killIn = (slot: number) => {
+    const victim = living.get(slot);
+    if (victim === undefined || victim.isDead()) return;
+    kill(options, victim);
+    time.after(500 + 15_000 * random.fraction(), () => {
+      bear(slot);
+    });
+  };
   for (const slot of slots) bear(slot);
   const strike = () => {
     if (weather.isCalm) return;
     const slot = slots[Math.floor(random.fraction() * slots.length)]!;
     const victim = living.get(slot);
-    if (victim && !victim.isDead()) strikeAt(options, victim, () => bear(slot));
+    if (victim && !victim.isDead()) strikeAt(options, victim, () => killIn(slot));
     time.after(processMs * random.fraction(), strike);
   };
   time.after(processMs * random.fraction(), strike);
@@ -51,15 +64,20 @@ export function startChaos(options: ChaosOptions): void {
     unavailable.clear();
     for (const process of living.values()) process.resume();
   });
+  return {
+    kill(incarnation) {
+      const slot = slots.find((one) => living.get(one)?.incarnation === incarnation);
+      if (slot !== undefined && !weather.isCalm) killIn(slot);
+    },
+  };
 }
 
-function strikeAt(options: ChaosOptions, victim: SimulatedProcess, rebear: () => void): void {
+function strikeAt(options: ChaosOptions, victim: SimulatedProcess, killIt: () => void): void {
   const { time, random, weather, windows, world } = options;
   const isBusy = world.running().some(({ owner }) => owner === victim);
   const roll = random.fraction();
   if (roll < 0.3) {
-    kill(options, victim);
-    time.after(500 + 15_000 * random.fraction(), rebear);
+    killIt();
   } else if (roll < 0.55) {
     victim.stop(90_000 * random.fraction(), 'stopped');
   } else if (roll < 0.65) {

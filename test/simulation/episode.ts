@@ -95,7 +95,8 @@ export async function runEpisode({
   const watched = (board: TaskBoard): TaskBoard => ({
     ...board,
     async append(uid, version, event, durability) {
-      provoke(rivals, uid, event);
+      judge.sent(uid, event);
+      provoke(rivals, uid, event, durability);
       const answer = await board.append(uid, version, event, durability);
       if (answer === 'appended' && durability !== 'buffered') {
         world.history.push({ op: 'appended', uid, version, token: event.token });
@@ -132,7 +133,6 @@ export async function runEpisode({
       judge.report('FAULT', '', what);
     },
   });
-  const rivals = { time, random: fork(), weather, world, store, people, processOf };
   const start = (slot: number, life: number): SimulatedProcess => {
     const host = slot === 2 ? 'b' : 'a';
     const process = simulatedProcess(time, {
@@ -161,7 +161,7 @@ export async function runEpisode({
     return process;
   };
   people.start();
-  startChaos({
+  const chaos = startChaos({
     time,
     random: fork(),
     weather,
@@ -173,6 +173,7 @@ export async function runEpisode({
     stormMs,
     start,
   });
+  const rivals = { time, random: fork(), weather, world, store, people, processOf, chaos };
 
   const isOver = () => weather.isCalm && people.hasSubmitted() && judge.openTasks === 0;
   await time.run(stormMs + (isCutShort ? shortRecoveryMs : recoveryMs), isOver);

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../fabric/domain/events.ts';
+import type { EventOf, TaskEvent } from '../../fabric/domain/events.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
 import type { Phase, TaskState } from '../../fabric/domain/state.ts';
 import type { Claim } from '../../fabric/domain/task.ts';
@@ -53,6 +53,8 @@ export class Judge {
   claims = 0;
   readonly #open = new Set<string>();
   readonly #holdings = new Map<string, Holding>();
+  /** Tokens of expiries that were rightful when they were sent, however late they arrive. */
+  readonly #rightful = new Set<string>();
   readonly #options: JudgeOptions;
 
   constructor(options: JudgeOptions) {
@@ -78,6 +80,13 @@ export class Judge {
 
   get openTasks(): number {
     return this.#open.size;
+  }
+
+  /** What is about to be sent; it may be kept on the way until long after it was decided. */
+  sent(uid: TaskId, event: TaskEvent): void {
+    if (event.kind !== 'expired') return;
+    const holding = this.#holdings.get(`${uid}/${event.fence}`);
+    if (holding === undefined || this.#isSilent(holding)) this.#rightful.add(event.token);
   }
 
   /** Before anything runs outside, its start is on record and enough of its lease is left. */
@@ -138,27 +147,29 @@ export class Judge {
     }
     const isTooLate = event.kind === 'released' && event.reason.endsWith('nearly over');
     if (isTooLate) this.#options.windows.hit('late-margin');
-    if (event.kind === 'expired') this.#expired(uid, event.fence, nowMs);
+    if (event.kind === 'expired') this.#expired(uid, event, nowMs);
     const isOthers = before?.claim !== undefined && before.claim.holder !== event.by.id;
     if (isOthers && state.claim === undefined) this.#overtaken(uid, before.claim);
   }
 
   /** An observer may give a claim up only after a whole lease without a beat, or with proof of death. */
-  #expired(uid: TaskId, fence: number, nowMs: number): void {
+  #expired(uid: TaskId, { fence, token }: EventOf<'expired'>, nowMs: number): void {
     const holding = this.#holdings.get(`${uid}/${fence}`);
-    if (holding === undefined) return;
-    const isDead = this.#options.processOf(holding.claim.incarnation)?.isDead() ?? false;
-    const silentMs = nowMs - holding.beatAtMs;
-    if (isDead || silentMs >= holding.claim.leaseMs * rateTolerance) return;
-    if (nowMs - holding.lateBeatAtMs <= callSlackMs) {
-      this.#options.windows.hit('expire-beat');
+    if (holding === undefined || this.#rightful.has(token)) {
+      if (holding && nowMs - holding.lateBeatAtMs <= callSlackMs)
+        this.#options.windows.hit('expire-beat');
       return;
     }
-    this.report(
-      'EXPIRY',
-      uid,
-      `fence ${fence} was given up after ${Math.round(silentMs)} ms of silence`,
-    );
+    const silentMs = Math.round(nowMs - holding.beatAtMs);
+    this.report('EXPIRY', uid, `fence ${fence} was given up after ${silentMs} ms of silence`);
+  }
+
+  #isSilent({ claim, beatAtMs, lateBeatAtMs }: Holding): boolean {
+    const nowMs = this.#options.time.nowMs();
+    if (this.#options.processOf(claim.incarnation)?.isDead()) return true;
+    // Between its last look and its word an observer can't see a beat.
+    const isJustHeard = nowMs - lateBeatAtMs <= callSlackMs;
+    return isJustHeard || nowMs - beatAtMs >= claim.leaseMs * rateTolerance;
   }
 
   /** An overtaken run is stopped at its holder's next look at the board, if that can look. */

@@ -1,7 +1,9 @@
 import type { EventOf, TaskEvent } from '../../fabric/domain/events.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
 import type { Random } from '../../fabric/ports/random.ts';
+import type { Durability } from '../../fabric/ports/task-board.ts';
 import type { MemoryStore } from '../support/memory-store.ts';
+import type { Chaos } from './chaos.ts';
 import type { Weather } from './network.ts';
 import type { OutsideWorld } from './outside-world.ts';
 import type { People } from './people.ts';
@@ -16,19 +18,30 @@ export interface RivalsOptions {
   readonly store: MemoryStore;
   readonly people: People;
   readonly processOf: (incarnation: string) => SimulatedProcess | undefined;
+  readonly chaos: Chaos;
 }
 
 /**
  * Brings a rival to a slot that is about to be written, at times: by chance alone two would meet in the
  * narrowest places only once in many thousand claims.
  */
-export function provoke(options: RivalsOptions, uid: TaskId, event: TaskEvent): void {
-  const { random, weather, people } = options;
+export function provoke(
+  options: RivalsOptions,
+  uid: TaskId,
+  event: TaskEvent,
+  durability?: Durability,
+): void {
+  const { time, random, weather, people, chaos } = options;
   if (weather.isCalm) return;
   const roll = random.fraction();
   if (event.kind === 'expired') rouseHolder(options, uid, event, roll);
   if (event.kind === 'claimed') {
-    if (roll > 0.97) stopClaimer(options, event);
+    if (durability === 'buffered' && roll > 0.96) {
+      // Nothing of it is durable before the end of the run, or the next commit of this process.
+      time.after(40 * random.fraction(), () => {
+        chaos.kill(event.incarnation);
+      });
+    } else if (roll > 0.97) stopClaimer(options, event);
     else endOvertaken(options, uid);
   }
   if (event.by.role !== 'agent' || event.kind === 'submitted' || roll > 0.03) return;
