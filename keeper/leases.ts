@@ -21,6 +21,8 @@ export interface LeaseSweepOptions {
 /** What this observer last saw of a claim, and when on its own monotonic clock. */
 interface Sighting {
   readonly fence: number;
+  /** A claim that was never durable may go with its process, and another get the same fence. */
+  readonly incarnation: string;
   readonly beats: number;
   readonly sinceMs: number;
 }
@@ -59,13 +61,23 @@ const beatsOf = (log: TaskLog): number =>
   log.beats && log.beats.version === log.state.claim?.fence ? log.beats.count : 0;
 
 function remember({ clock }: QueueDeps, seen: Map<string, Sighting>, log: TaskLog): void {
-  const fence = log.state.claim?.fence;
-  if (fence === undefined) return;
+  const { claim } = log.state;
+  if (claim === undefined) return;
   const before = seen.get(log.uid);
   const beats = beatsOf(log);
-  const unchanged = before?.fence === fence && before.beats === beats;
-  const sinceMs = unchanged ? before.sinceMs : clock.monotonicMs();
-  seen.set(log.uid, { fence, beats, sinceMs });
+  const sinceMs = isSilentSince(before, log) ? before.sinceMs : clock.monotonicMs();
+  seen.set(log.uid, { fence: claim.fence, incarnation: claim.incarnation, beats, sinceMs });
+}
+
+/** The very claim that was seen then, and no beat of it since. */
+function isSilentSince(before: Sighting | undefined, log: TaskLog): before is Sighting {
+  const { claim } = log.state;
+  return (
+    before !== undefined &&
+    before.fence === claim?.fence &&
+    before.incarnation === claim.incarnation &&
+    before.beats === beatsOf(log)
+  );
 }
 
 async function reasonToExpire(
@@ -80,8 +92,7 @@ async function reasonToExpire(
     await endRun?.(log.state);
     return 'its process is dead';
   }
-  const unchanged = before?.fence === claim.fence && before.beats === beatsOf(log);
-  if (!unchanged) return undefined;
+  if (!isSilentSince(before, log)) return undefined;
   const silentMs = clock.monotonicMs() - before.sinceMs;
   return silentMs >= claim.leaseMs ? `no beat for ${Math.round(silentMs / 1_000)} s` : undefined;
 }
@@ -93,11 +104,14 @@ async function expire(
   seen: TaskLog,
   reason: string,
 ): Promise<boolean> {
-  const fence = seen.state.claim?.fence;
-  if (fence === undefined) return false;
+  const { claim } = seen.state;
+  if (claim === undefined) return false;
+  const { fence, incarnation } = claim;
   let wrote = false;
   await change(deps, seen.uid, (log) => {
-    wrote = log.state.claim?.fence === fence && beatsOf(log) === beatsOf(seen);
+    const now = log.state.claim;
+    const isSame = now?.fence === fence && now.incarnation === incarnation;
+    wrote = isSame && beatsOf(log) === beatsOf(seen);
     return wrote ? eventOf(deps, by, 'expired', { fence, reason }) : undefined;
   });
   return wrote;
