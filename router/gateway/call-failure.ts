@@ -1,4 +1,4 @@
-import { APIConnectionError, APIError, APIUserAbortError } from 'openai';
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error';
 import { classify } from './error-table.ts';
 import type { Classified, ErrorClass, ErrorEvidence } from './error-table.ts';
 import type { CallFailure } from './gateway-client.ts';

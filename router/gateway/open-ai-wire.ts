@@ -1,4 +1,4 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import type { Stream } from 'openai/streaming';
 import { z } from 'zod';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
@@ -40,7 +40,13 @@ export interface OpenAiWireOptions {
 export function openAiWireGateway(options: OpenAiWireOptions): GatewayClient {
   const { apiKey, clock, kind, fetch: send, probeTimeoutMs } = options;
   const root = rootOf(options.baseUrl);
-  const client = new OpenAI({ baseURL: `${root}/v1`, apiKey, maxRetries: 0, fetch: send });
+  let connected: Promise<OpenAI> | undefined;
+  // A quarter of all that a start would load is this package; whoever calls no model does without.
+  const client = () =>
+    (connected ??= import('openai').then(
+      ({ default: Client }) =>
+        new Client({ baseURL: `${root}/v1`, apiKey, maxRetries: 0, fetch: send }),
+    ));
   const wire: Wire = { client, clock, kind };
   return {
     chat: (request, signal) => chat(wire, request, signal),
@@ -51,7 +57,7 @@ export function openAiWireGateway(options: OpenAiWireOptions): GatewayClient {
 }
 
 interface Wire {
-  readonly client: OpenAI;
+  readonly client: () => Promise<OpenAI>;
   readonly clock: Clock;
   readonly kind: GatewayKind;
 }
@@ -77,7 +83,8 @@ async function chat(
   signal: AbortSignal | undefined,
 ): Promise<ChatAnswer | CallFailure> {
   return guarded(wire, request, signal, async (bound, what) => {
-    const sent = wire.client.post<unknown>('/chat/completions', {
+    const client = await wire.client();
+    const sent = client.post<unknown>('/chat/completions', {
       body: { ...chatBody(request), ...bodyMarks(wire.kind, request.origin) },
       headers: headerMarks(wire.kind, request.origin),
       signal: bound,
@@ -96,7 +103,8 @@ async function chatStream(
 ): Promise<ChatAnswer | CallFailure> {
   return guarded(wire, request, signal, async (bound, what) => {
     const body = { ...chatBody(request), ...bodyMarks(wire.kind, request.origin) };
-    const sent = wire.client.post<Stream<unknown>>('/chat/completions', {
+    const client = await wire.client();
+    const sent = client.post<Stream<unknown>>('/chat/completions', {
       body: { ...body, stream: true, stream_options: { include_usage: true } },
       headers: headerMarks(wire.kind, request.origin),
       stream: true,
@@ -130,7 +138,8 @@ async function embed(
 ): Promise<Embeddings | CallFailure> {
   const { model, input, origin, timeoutMs } = request;
   return guarded(wire, request, signal, async (bound, what) => {
-    const sent = wire.client.post<unknown>('/embeddings', {
+    const client = await wire.client();
+    const sent = client.post<unknown>('/embeddings', {
       // The client's own default is base64, which not every server behind a gateway knows.
       body: { model, input, encoding_format: 'float', ...bodyMarks(wire.kind, origin) },
       headers: headerMarks(wire.kind, origin),
