@@ -28,6 +28,7 @@ export async function* followTask(
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const hangUp = () => subscription.close();
   call.gone.addEventListener('abort', hangUp, { once: true });
+  if (call.gone.aborted) hangUp();
   try {
     for (const delivery of subscription.replay) {
       yield handedOut(call, delivery, await drawn(edge, call, delivery));

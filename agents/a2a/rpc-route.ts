@@ -162,24 +162,24 @@ function checkedParams({ params = {}, method }: Envelope, row: MethodRow): unkno
 
 async function carriedOut({ edge, answerer }: RouteParts, asked: Asked): Promise<Response> {
   const { request, principal, envelope, version } = asked;
-  const hungUp = new AbortController();
-  let isWatched = false;
-  const gone = () => {
-    if (!isWatched) request.signal.addEventListener('abort', () => hungUp.abort(), { once: true });
-    isWatched = true;
-    return hungUp.signal;
-  };
+  // A stream can also be left by its reader; a signal costs, so only a stream gets one of its own.
+  let hungUp: AbortController | undefined;
+  const gone = () => hungUp?.signal ?? request.signal;
   const call = new Call({ principal, version, gone, resume: resumeOf(request, envelope) });
   const headers = headersOf(asked);
   const outcome = await answerer.answer(envelope, call);
   if (outcome.kind === 'one') return json(outcome.answer, 200, headers);
   const { id } = envelope;
+  const left = new AbortController();
+  hungUp = left;
+  request.signal.addEventListener('abort', () => left.abort(), { once: true });
+  if (request.signal.aborted) left.abort();
   const failed = (error: unknown) => answerer.failed(id, call.failure ?? error, version);
   try {
     // The first answer comes before the stream does: what is refused is one plain answer.
     const first = await outcome.answers.next();
     const eventId = () => call.eventId;
-    const hangUp = () => hungUp.abort();
+    const hangUp = () => left.abort();
     const stream = { first, rest: outcome.answers, eventId, hangUp, failed };
     return sseResponse(stream, edge.queue.clock, headers);
   } catch (error) {

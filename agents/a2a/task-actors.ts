@@ -120,6 +120,7 @@ class Actors implements TaskActors {
     const over = new AbortController();
     void this.#options.queue.clock.sleep(waitMs, over.signal).then(giveUp);
     gone?.addEventListener('abort', giveUp, { once: true });
+    if (gone?.aborted) giveUp();
     this.#sweepWhileObserved();
     try {
       return await done;

@@ -1,6 +1,6 @@
 import type { PrincipalId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { TaskEvent } from '../domain/events.ts';
+import type { TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
 import { decisionIdFor, humanFor, isForPerson } from '../domain/transition/questions.ts';
@@ -9,6 +9,7 @@ import { transition } from '../domain/transition.ts';
 import { change, eventOf } from './change.ts';
 import type { Held } from './claim.ts';
 import type { LogWriterDeps, QueueDeps } from './deps.ts';
+import { unsoundness } from './sound-event.ts';
 
 /**
  * Puts a run's end on record: the first thing that happens after a run. A run that was overtaken
@@ -39,10 +40,9 @@ function isOnRecord(events: readonly TaskEvent[], { fence, by }: Held): boolean 
 
 /** A result of a form or size that no log takes says nothing sure about what the run did. */
 function keepable(deps: LogWriterDeps, { by, fence }: Held, event: TaskEvent): TaskEvent {
-  const parsed = TaskEvent.safeParse(event);
-  if (parsed.success) return event;
-  const [issue] = parsed.error.issues;
-  const reason = `its result can't be kept: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
+  const fault = unsoundness(event);
+  if (fault === undefined) return event;
+  const reason = `its result can't be kept: ${fault.path}: ${fault.message}`;
   return eventOf(deps, by, 'uncertain', { fence, reason: short(reason) });
 }
 

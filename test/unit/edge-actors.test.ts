@@ -152,6 +152,20 @@ describe('the actor of a task', () => {
     expect((await waiting).phase).toBe('working');
   });
 
+  it.each([true, false])(
+    'waits for no caller who has hung up, before it began: %s',
+    async (early) => {
+      const task = oneTask();
+      const { actors } = edgeOf(task, heldJournal().journal);
+      const caller = new AbortController();
+      if (early) caller.abort();
+      const options = { waitMs: 60_000, gone: caller.signal };
+      const waiting = actors.waitUntilResting(task.state(), alvis, options);
+      caller.abort();
+      expect((await waiting).phase).toBe('ready');
+    },
+  );
+
   it('lets everybody go when the process stops', async () => {
     const task = oneTask();
     const { actors, stopping } = edgeOf(task, heldJournal().journal);
