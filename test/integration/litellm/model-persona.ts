@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { modelRuntime } from '../../agents/runtimes/model.ts';
-import { Card } from '../../cards/schema/card.ts';
-import type { RunEnd } from '../../fabric/ports/run-task.ts';
-import { systemClock } from '../../fabric/telemetry/system-clock.ts';
-import { cardFields } from '../support/card-yaml.ts';
-import { gatewayAt } from '../support/gateway-contract.ts';
-import { agentKeys, startScenario, upstreamScripts } from '../support/litellm-scenario.ts';
-import { modelDesk } from '../support/model-desk.ts';
-import { openAiUpstream, type OpenAiUpstream } from '../support/openai-upstream.ts';
-import type { RunningLiteLlm } from '../support/services/litellm.ts';
-import { describeWith } from '../support/services/service.ts';
-import { recordedRun, runningState } from '../support/task-run.ts';
+import { expect, it } from 'vitest';
+import { modelRuntime } from '../../../agents/runtimes/model.ts';
+import { Card } from '../../../cards/schema/card.ts';
+import type { RunEnd } from '../../../fabric/ports/run-task.ts';
+import { systemClock } from '../../../fabric/telemetry/system-clock.ts';
+import { cardFields } from '../../support/card-yaml.ts';
+import { gatewayAt } from '../../support/gateway-contract.ts';
+import { agentKeys } from '../../support/litellm-scenario.ts';
+import { modelDesk } from '../../support/model-desk.ts';
+import { recordedRun, runningState } from '../../support/task-run.ts';
+import type { Scenario } from './scenario.ts';
 
 const adolf = Card.parse(cardFields());
 const modelCard = (gateway: string): Card =>
@@ -21,25 +19,15 @@ const modelCard = (gateway: string): Card =>
     }),
   );
 
-describeWith('litellm', 'A model persona behind a real LiteLLM proxy', () => {
-  let upstream: OpenAiUpstream;
-  let proxy: RunningLiteLlm;
-  beforeAll(async () => {
-    upstream = await openAiUpstream(upstreamScripts);
-    proxy = await startScenario(upstream.url);
-  }, 150_000);
-  afterAll(async () => {
-    await proxy.stop();
-    await upstream.stop();
-  });
-
+/** A model persona through the proxy, with its own key; the last of these tests stops the proxy. */
+export function testModelPersona(scenario: () => Scenario): void {
   async function runOn(
     gatewayModel: string,
     key: string,
   ): Promise<{ end: RunEnd; chunks: string }> {
     const { deps } = modelDesk({
       cards: [adolf, modelCard(gatewayModel)],
-      gateway: gatewayAt(proxy, key),
+      gateway: gatewayAt(scenario().proxy, key),
       clock: systemClock,
     });
     const run = recordedRun(runningState({ body: 'Say hello.' }));
@@ -57,7 +45,7 @@ describeWith('litellm', 'A model persona behind a real LiteLLM proxy', () => {
         usage: { model: 'ok', inputTokens: 11, outputTokens: 7, turns: 1 },
       },
     });
-    const { messages } = upstream.requests.at(-1)!.body as { messages: object[] };
+    const { messages } = scenario().upstream.requests.at(-1)!.body as { messages: object[] };
     expect(messages[0]).toMatchObject({ role: 'system', content: 'You are adolf.' });
   });
 
@@ -69,23 +57,23 @@ describeWith('litellm', 'A model persona behind a real LiteLLM proxy', () => {
     ['empty', 'failed'],
     ['down-503', 'failed'],
   ])('%s: %s', async (model, kind) => {
-    const { end } = await runOn(model, proxy.masterKey);
+    const { end } = await runOn(model, scenario().proxy.masterKey);
     expect(end.kind).toBe(kind);
   });
 
   it('parks where its key may not call the model', async () => {
-    const before = upstream.requests.length;
+    const before = scenario().upstream.requests.length;
     const { end } = await runOn('ok', agentKeys.mute);
     expect(end).toMatchObject({ kind: 'parked', reason: expect.stringContaining('key') as string });
-    expect(upstream.requests).toHaveLength(before);
+    expect(scenario().upstream.requests).toHaveLength(before);
   });
 
   it('parks with the reason when the proxy is gone', async () => {
-    await proxy.stop();
+    await scenario().proxy.stop();
     const { end } = await runOn('ok', agentKeys.adolf);
     expect(end).toMatchObject({
       kind: 'parked',
       reason: expect.stringContaining('the gateway does not answer') as string,
     });
   }, 60_000);
-});
+}

@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatRequest, gatewayAt, gatewayContract } from '../support/gateway-contract.ts';
-import { agentKeys, startScenario, upstreamScripts } from '../support/litellm-scenario.ts';
-import { openAiUpstream } from '../support/openai-upstream.ts';
-import type { OpenAiUpstream } from '../support/openai-upstream.ts';
-import type { RunningLiteLlm } from '../support/services/litellm.ts';
-import { describeWith } from '../support/services/service.ts';
+import { describe, expect, it } from 'vitest';
+import { chatRequest, gatewayAt, gatewayContract } from '../../support/gateway-contract.ts';
+import { agentKeys } from '../../support/litellm-scenario.ts';
+import type { Scenario } from './scenario.ts';
 
-describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
-  let upstream: OpenAiUpstream;
-  let proxy: RunningLiteLlm;
-  beforeAll(async () => {
-    upstream = await openAiUpstream(upstreamScripts);
-    proxy = await startScenario(upstream.url);
-  }, 150_000);
-  afterAll(async () => {
-    await upstream.stop();
-    await proxy.stop();
-  });
-
+/** `GatewayClient` on the proxy: the contract that the recorded answers keep too, and what only the real one shows. */
+export function testGatewayClient(scenario: () => Scenario): void {
   describe('keeps the contract', () => {
-    gatewayContract(() => proxy);
+    gatewayContract(() => scenario().proxy);
   });
 
   it('reaches the provider exactly once, also where it fails', async () => {
+    const { proxy, upstream } = scenario();
     for (const model of ['ok', 'wall-plain', 'down-503', 'down-500']) {
       const before = upstream.requests.length;
       await gatewayAt(proxy, proxy.masterKey).chat(chatRequest(model));
@@ -31,6 +19,7 @@ describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
   });
 
   it('keeps an agent from a model of others by any path, field or form', async () => {
+    const { proxy, upstream } = scenario();
     const messages = [{ role: 'user', content: 'hi' }];
     const headers = {
       authorization: `Bearer ${agentKeys.adolf}`,
@@ -57,6 +46,7 @@ describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
   });
 
   it('says when a deployment’s budget is spent, and when a group rests', async () => {
+    const { proxy } = scenario();
     const client = gatewayAt(proxy, proxy.masterKey);
     await expect
       .poll(() => client.chat(chatRequest('dear')), { timeout: 20_000, interval: 500 })
@@ -65,4 +55,4 @@ describeWith('litellm', 'GatewayClient on a real LiteLLM proxy', () => {
       .poll(() => client.chat(chatRequest('cooled')), { timeout: 20_000, interval: 500 })
       .toMatchObject({ ok: false, class: 'cooldown', notSent: true });
   });
-});
+}
