@@ -26,7 +26,7 @@ it(
 
     const order = { home, agentId, leaseMs, workMs: 20 };
     for (const life of [1, 2, 3]) {
-      const worker = startCrashWorker({ ...order, incarnation: `life-${life}`, keeps: true });
+      const worker = await startCrashWorker({ ...order, incarnation: `life-${life}`, keeps: true });
       expect(await endOfProcess(worker)).toBe('SIGKILL');
     }
     const { board, deps } = await openCrashHome(home, agentId, leaseMs);

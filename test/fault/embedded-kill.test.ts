@@ -5,14 +5,16 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TaskId } from '../../fabric/domain/ids.ts';
 import { openEmbeddedBoard } from '../../fabric/embedded/embedded-board.ts';
+import { builtProgram } from '../support/built-program.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const load = join(import.meta.dirname, '../support/board-load.ts');
-
-function startLoad(path: string, inFlight = 32): { child: ChildProcess; lines: LineSource } {
-  const child = spawn(process.execPath, ['--import', 'tsx', load, path, `${inFlight}`], {
+async function startLoad(
+  path: string,
+  inFlight = 32,
+): Promise<{ child: ChildProcess; lines: LineSource }> {
+  const child = spawn(process.execPath, [await builtProgram('board-load'), path, `${inFlight}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -23,7 +25,7 @@ type LineSource = AsyncIterable<string>;
 
 /** Kills the process with SIGKILL once it has told of `count` events; returns all it told. */
 async function acknowledgedBeforeDeath(path: string, count: number): Promise<string[]> {
-  const { child, lines } = startLoad(path);
+  const { child, lines } = await startLoad(path);
   const told: string[] = [];
   for await (const line of lines) {
     told.push(line);
@@ -58,7 +60,7 @@ describe('kill -9 in the middle of load', () => {
 describe('a database that another process has open', () => {
   it('is refused with what to do, and free again at the death of that process', async () => {
     const path = join(await temporaryFolder(), 'mesh.db');
-    const { child, lines } = startLoad(path, 1);
+    const { child, lines } = await startLoad(path, 1);
     for await (const line of lines) if (line === 'ready') break;
     await expect(openAt(path)).rejects.toMatchObject({
       code: 'FABRIC_DOWN',

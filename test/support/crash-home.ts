@@ -15,12 +15,11 @@ import { startWorker } from '../../fabric/queue/worker.ts';
 import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../../fabric/telemetry/system-random.ts';
 import { startKeeper } from '../../keeper/keeper.ts';
+import { builtProgram } from './built-program.ts';
 import { crashCards } from './crash-cards.ts';
 import type { CrashOrder } from './crash-order.ts';
 import { crashRun } from './crash-run.ts';
 import { recordingLog } from './recording-log.ts';
-
-const fixture = join(import.meta.dirname, '../fixtures/crash-worker.ts');
 
 /** The person whose tasks the crash tests are about. */
 export const owner: Principal = {
@@ -31,8 +30,8 @@ export const owner: Principal = {
 };
 
 /** Starts a worker process that does as it is told; it is gone at the end of the test. */
-export function startCrashWorker(order: CrashOrder): ChildProcess {
-  const args = ['--import', 'tsx', fixture, JSON.stringify(order)];
+export async function startCrashWorker(order: CrashOrder): Promise<ChildProcess> {
+  const args = [await builtProgram('crash-worker'), JSON.stringify(order)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;

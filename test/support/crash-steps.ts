@@ -49,7 +49,7 @@ export function describeCrashSteps(seeds: readonly number[]): void {
       const uid = await submitCrashTask(first.deps, agentId, 'Do it');
       await first.board.close();
       const order = { home, agentId, workMs, leaseMs, incarnation: 'first', keeps: false };
-      expect(await endOfProcess(startCrashWorker({ ...order, step }))).toBe('SIGKILL');
+      expect(await endOfProcess(await startCrashWorker({ ...order, step }))).toBe('SIGKILL');
 
       const { board, deps } = await openCrashHome(home, agentId, leaseMs);
       const diedAtMs = deps.clock.monotonicMs();

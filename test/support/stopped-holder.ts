@@ -54,7 +54,7 @@ export async function stopHolders(rounds: number): Promise<void> {
   const { board, deps } = await openCrashHome(home, agentId, leaseMs);
   const keeper = startKeeper(deps, { liveness: { isDead: async () => false }, leaseSweepMs: 100 });
   const order = { home, agentId, leaseMs, incarnation: 'holder', keeps: false, workMs: 30_000 };
-  const child = startCrashWorker({ ...order, url: await served(board) });
+  const child = await startCrashWorker({ ...order, url: await served(board) });
   await once(createInterface({ input: child.stdout! }), 'line');
 
   for (let round = 1; round <= rounds; round++) {
