@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { afterAll } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -12,6 +13,9 @@ const sources = {
 } as const;
 
 let folder: Promise<string> | undefined;
+afterAll(async () => {
+  if (folder) await rm(await folder, { recursive: true, force: true });
+});
 
 /**
  * The path of a program, built from its source at the first call of a test file. Loading the source in
@@ -24,11 +28,8 @@ export async function builtProgram(name: Exclude<keyof typeof sources, 'board-th
 /** Inside the clone, where Node finds the packages. */
 async function buildAll(): Promise<string> {
   const parent = join(root, '.build/test-programs');
-  mkdirSync(parent, { recursive: true });
-  const outDir = mkdtempSync(join(parent, 'built-'));
-  process.once('exit', () => {
-    rmSync(outDir, { recursive: true, force: true });
-  });
+  await mkdir(parent, { recursive: true });
+  const outDir = await mkdtemp(join(parent, 'built-'));
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' };
   await build({
     configFile: false,
