@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { message, rpc, taskOf } from '../support/edge-calls.ts';
 import { meshHome, type MeshHome } from '../support/mesh-home.ts';
 import { eventually, startMesh, type MeshProcess } from '../support/mesh-process.ts';
-import { submit, taskState } from '../support/mesh-tasks.ts';
+import { submit, taskEvents, taskState } from '../support/mesh-tasks.ts';
 import { openAiUpstream, type OpenAiUpstream } from '../support/openai-upstream.ts';
 import { startLiteLlm, type RunningLiteLlm } from '../support/services/litellm.ts';
 import { describeWith } from '../support/services/service.ts';
-import { tcpRelay, type TcpRelay } from '../support/tcp-relay.ts';
 
 const deployment = (name: string, upstreamUrl: string) =>
   `  - {model_name: ${name}, litellm_params: {model: openai/${name}, api_base: "${upstreamUrl}", api_key: none},` +
@@ -23,8 +22,6 @@ const configYaml = (upstreamUrl: string) =>
 describeWith('litellm', 'models behind a real LiteLLM', () => {
   let upstream: OpenAiUpstream;
   let proxy: RunningLiteLlm;
-  /** The proxy as the mesh knows it; it goes away and comes back without a restart. */
-  let relay: TcpRelay;
   let home: MeshHome;
   let mesh: MeshProcess;
 
@@ -35,7 +32,6 @@ describeWith('litellm', 'models behind a real LiteLLM', () => {
       rationed: { kind: 'text', text: 'Here.' },
     });
     proxy = await startLiteLlm({ configYaml: configYaml(upstream.url) });
-    relay = await tcpRelay(proxy.url);
     home = await meshHome();
     await home.addCard('rationed', {
       runtime: 'model',
@@ -50,7 +46,7 @@ describeWith('litellm', 'models behind a real LiteLLM', () => {
       },
     });
     home.commit();
-    const env = { MESH_GATEWAY_URL: relay.url, MESH_GATEWAY_KEY: proxy.masterKey };
+    const env = { MESH_GATEWAY_URL: proxy.url, MESH_GATEWAY_KEY: proxy.masterKey };
     mesh = await startMesh({ home: home.dir, env, args: ['--log-level', 'info'] });
     await eventually(
       async () => (await availabilityOf('adolf')).a,
@@ -61,7 +57,6 @@ describeWith('litellm', 'models behind a real LiteLLM', () => {
   afterAll(async () => {
     await mesh.stop('SIGKILL');
     home.remove();
-    await relay.stop();
     await proxy.stop();
     await upstream.stop();
   }, 30_000);
@@ -78,6 +73,39 @@ describeWith('litellm', 'models behind a real LiteLLM', () => {
   };
   const phaseOf = (uid: string) => async () => (await taskState(mesh, uid)).phase;
   const isDone = (phase: string) => phase === 'done';
+  const callsOf = (name: string) => upstream.requests.filter(({ model }) => model === name).length;
+
+  /** Waiting, not failed: in the agents' availability, in the table of tasks and in `mesh why`. */
+  const expectParked = async (uids: readonly string[]) => {
+    const seen = await eventually(
+      () => availabilityOf('local-small'),
+      ({ a }) => a === 0,
+      20_000,
+    );
+    expect(seen.reasons.join()).toContain('the gateway does not answer');
+    for (const uid of uids) {
+      await eventually(phaseOf(uid), (phase) => phase === 'ready', 20_000);
+      expect((await taskState(mesh, uid)).attempts).toBe(0);
+      expect((await mesh.mesh('why', uid)).stdout).toMatch(/gateway does not answer/);
+    }
+    const table = (await mesh.mesh('tasks')).stdout.split('\n');
+    const rows = table.filter((row) => uids.some((uid) => row.includes(uid.slice(0, 8))));
+    expect(rows).toHaveLength(uids.length);
+    for (const row of rows) expect(row).toContain('parked');
+  };
+  /** Each ends with one outcome of its one attempt that counted. */
+  const expectAllDone = async (uids: readonly string[]) => {
+    const answersAgainMs = performance.now();
+    await Promise.all(uids.map((uid) => eventually(phaseOf(uid), isDone, 30_000)));
+    const resumedMs = Math.round(performance.now() - answersAgainMs);
+    process.stdout.write(`figure: gateway back to ${uids.length} tasks done ${resumedMs} ms\n`);
+    for (const uid of uids) {
+      const { attempts, outcome } = await taskState(mesh, uid);
+      expect([attempts, outcome?.artifacts[0]?.text]).toEqual([1, 'Guten Morgen']);
+      const kinds = (await taskEvents(mesh, uid)).map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === 'settled')).toHaveLength(1);
+    }
+  };
 
   it('lets a persona answer with its own character, and records what it used', async () => {
     const sent = await rpc(
@@ -99,27 +127,36 @@ describeWith('litellm', 'models behind a real LiteLLM', () => {
     });
   }, 60_000);
 
-  it('parks work while the gateway is away, says why, and goes on by itself', async () => {
-    await relay.cut();
-    const uid = await submit(mesh, 'local-small', 'Translate: good morning');
-    await eventually(
-      async () => (await availabilityOf('local-small')).a,
-      (a) => a === 0,
-      20_000,
+  it('parks work while the gateway is stopped, says why, and goes on by itself', async () => {
+    await proxy.end('SIGTERM');
+    const uids = await Promise.all(
+      ['morning', 'noon', 'evening'].map((when) =>
+        submit(mesh, 'local-small', `Translate: good ${when}`),
+      ),
     );
-    const why = await mesh.mesh('why', uid);
-    expect(why.stdout).toMatch(/gateway does not answer/);
-    const parked = await taskState(mesh, uid);
-    expect([parked.phase, parked.attempts]).toEqual(['ready', 0]);
-    const restoredMs = performance.now();
-    await relay.restore();
-    await eventually(phaseOf(uid), isDone, 30_000);
-    const resumedMs = Math.round(performance.now() - restoredMs);
-    process.stdout.write(`figure: gateway back to task done ${resumedMs} ms\n`);
-    const done = await taskState(mesh, uid);
-    expect(done.outcome?.artifacts[0]?.text).toBe('Guten Morgen');
-    expect(done.attempts).toBe(1);
-  }, 90_000);
+    await expectParked(uids);
+    await proxy.startAgain();
+    await expectAllDone(uids);
+    expect(callsOf('local-small')).toBe(uids.length);
+  }, 120_000);
+
+  it('parks the run whose call was under way when the gateway died, and ends it once', async () => {
+    upstream.script('local-small', { kind: 'silent' });
+    const before = callsOf('local-small');
+    const broken = await submit(mesh, 'local-small', 'Translate: good night');
+    await eventually(
+      () => callsOf('local-small') - before,
+      (calls) => calls === 1,
+    );
+    await proxy.end('SIGKILL');
+    const waiting = await submit(mesh, 'local-small', 'Translate: good day');
+    await expectParked([broken, waiting]);
+    upstream.script('local-small', { kind: 'text', text: 'Guten Morgen' });
+    await proxy.startAgain();
+    await expectAllDone([broken, waiting]);
+    // The call that the gateway took with it, and one for each of both tasks.
+    expect(callsOf('local-small') - before).toBe(3);
+  }, 120_000);
 
   it('parks at a spent window until it opens, without a call or an attempt', async () => {
     const first = await submit(mesh, 'rationed', 'one');

@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { message, rpc, taskOf } from '../support/edge-calls.ts';
-import { meshHome, type MeshHome } from '../support/mesh-home.ts';
+import { meshHome, otherHost, type MeshHome } from '../support/mesh-home.ts';
 import {
   eventually,
   startDaemon,
@@ -15,7 +15,6 @@ import { board, submit, taskState } from '../support/mesh-tasks.ts';
 
 let home: MeshHome;
 let mesh: MeshProcess;
-/** The same Cards, keys and secret in another folder: another host. */
 let elsewhere: string;
 const daemons: Daemon[] = [];
 
@@ -31,11 +30,7 @@ beforeAll(async () => {
     },
   });
   home.commit();
-  elsewhere = `${home.dir}-elsewhere`;
-  mkdirSync(join(elsewhere, 'state'), { recursive: true });
-  for (const part of ['.git', '.gitignore', 'mesh.yaml', 'cards', 'personas', 'state/keys']) {
-    cpSync(join(home.dir, part), join(elsewhere, part), { recursive: true });
-  }
+  elsewhere = otherHost(home.dir);
   mesh = await startMesh({ home: home.dir });
 }, 60_000);
 afterAll(async () => {

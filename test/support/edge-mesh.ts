@@ -16,7 +16,9 @@ import { openEmbeddedBoard, type EmbeddedBoard } from '../../fabric/embedded/emb
 import { fileArtifacts } from '../../fabric/embedded/file-artifacts.ts';
 import type { Availability } from '../../fabric/ports/availability.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
+import type { Journal } from '../../fabric/ports/journal.ts';
 import type { RunTask } from '../../fabric/ports/run-task.ts';
+import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import { createSlots, type Slots } from '../../fabric/queue/slots.ts';
 import { startWorker, type Worker } from '../../fabric/queue/worker.ts';
@@ -61,6 +63,11 @@ export interface EdgeMeshOptions {
   readonly clock?: Clock;
   readonly waitMs?: number;
   readonly route?: (mesh: EdgeMesh, state: TaskState) => Promise<TaskState>;
+  /** What stands between the edge and its own board; default: nothing. */
+  readonly store?: (inner: EmbeddedBoard) => {
+    readonly board: TaskBoard;
+    readonly journal: Journal;
+  };
   /** Cards beside Adolf, the helper, the person and the router. */
   readonly cards?: readonly CardChange[];
 }
@@ -106,8 +113,9 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   const board = await openEmbeddedBoard({ path: join(home.stateDir, 'board.db'), clock, log });
   const artifacts = fileArtifacts({ folder: join(home.stateDir, 'artifacts') });
   const directory = registry.directory();
+  const store = options.store?.(board) ?? { board, journal: board.journal };
   const queue: QueueDeps = {
-    ...{ board, directory, artifacts, clock, random: systemRandom, log, meshSecret },
+    ...{ board: store.board, directory, artifacts, clock, random: systemRandom, log, meshSecret },
   };
   const tokens = tokenStore({
     path: join(home.stateDir, 'tokens.json'),
@@ -117,7 +125,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   const stopping = new AbortController();
   const incarnation = `test-${systemRandom.hex(4)}`;
   const actors = createTaskActors({
-    ...{ queue, journal: board.journal, incarnation, stopping: stopping.signal, pollMs: 200 },
+    ...{ queue, journal: store.journal, incarnation, stopping: stopping.signal, pollMs: 200 },
   });
   const slots = createSlots();
   const underWay = createRunsUnderWay();

@@ -28,6 +28,7 @@ export function manualClock(startMs = Date.UTC(2026, 10, 30, 9, 0, 0)): ManualCl
           dueMs: monotonicMs + ms,
           wake: () => {
             sleepers.delete(sleeper);
+            signal?.removeEventListener('abort', sleeper.wake);
             resolve();
           },
         };

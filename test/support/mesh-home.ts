@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -77,3 +77,13 @@ const scripted = {
   effects: 'none',
   rehearsal: { script: [{ answer: 'Played.' }] },
 };
+
+/** The same Cards, keys and secret in a folder of its own beside `dir`, as on another host. */
+export function otherHost(dir: string): string {
+  const elsewhere = `${dir}-elsewhere`;
+  mkdirSync(join(elsewhere, 'state'), { recursive: true });
+  for (const part of ['.git', '.gitignore', 'mesh.yaml', 'cards', 'personas', 'state/keys']) {
+    cpSync(join(dir, part), join(elsewhere, part), { recursive: true });
+  }
+  return elsewhere;
+}

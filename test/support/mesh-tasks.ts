@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { fold } from '../../fabric/domain/fold.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import { WireLog } from '../../fabric/remote/board-protocol.ts';
@@ -21,10 +22,14 @@ export async function board(
   return z.object({ result: z.unknown() }).parse(await response.json()).result;
 }
 
+/** A task's log. @throws {Error} for one that is not shown */
+export async function taskEvents(mesh: Reachable, uid: string): Promise<readonly TaskEvent[]> {
+  return WireLog.parse(await board(mesh, { op: 'read', uid })).events;
+}
+
 /** Where a task stands, folded here from its log. @throws {Error} for one that is not shown */
 export async function taskState(mesh: Reachable, uid: string): Promise<TaskState> {
-  const { events } = WireLog.parse(await board(mesh, { op: 'read', uid }));
-  const state = fold(events);
+  const state = fold(await taskEvents(mesh, uid));
   if (state === undefined) throw new Error(`task ${uid} has no events`);
   return state;
 }

@@ -28,6 +28,10 @@ export interface RunningLiteLlm {
   readonly readyMs: number;
   /** What it has written to stdout and stderr so far. */
   output(): string;
+  /** Takes it away as an operator (SIGTERM) or a crash (SIGKILL) does; resolves when it is gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Starts it on its port again after `end`; gives the ms until it answered. */
+  startAgain(): Promise<number>;
   /** Ends its whole process group; resolves when the proxy is gone. */
   stop(): Promise<void>;
 }
@@ -46,25 +50,35 @@ export async function startLiteLlm(options: LiteLlmOptions): Promise<RunningLite
   }
   writeFileSync(join(folder, 'config.yaml'), options.configYaml);
   const port = await freePort();
-  const startedMs = performance.now();
-  const child = spawnProxy(python, folder, port, options.env ?? {});
+  const url = `http://127.0.0.1:${port}`;
   const output = (): string => readFileSync(join(folder, 'output.log'), 'utf8');
-  const killGroup = (): void => signalGroup(child, 'SIGKILL');
+  let child: ChildProcess | undefined;
+  const end = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    if (child) await endGroup(child, signal);
+  };
+  const killGroup = (): void => {
+    if (child) signalGroup(child, 'SIGKILL');
+  };
   process.once('exit', killGroup);
   const stop = async (): Promise<void> => {
-    await endGroup(child);
+    await end();
     process.off('exit', killGroup);
     rmSync(folder, { recursive: true, force: true });
   };
-  const url = `http://127.0.0.1:${port}`;
-  try {
-    await untilLive(url, child, startedMs + (options.readyWithinMs ?? 170_000));
-  } catch (cause) {
-    const tail = output().slice(-4_000);
-    await stop();
-    throw new Error(`LiteLLM did not get ready. The end of its output:\n${tail}`, { cause });
-  }
-  return { url, masterKey, readyMs: performance.now() - startedMs, output, stop };
+  const start = async (): Promise<number> => {
+    const startedMs = performance.now();
+    child = spawnProxy(python, folder, port, options.env ?? {});
+    try {
+      await untilLive(url, child, startedMs + (options.readyWithinMs ?? 170_000));
+    } catch (cause) {
+      const tail = output().slice(-4_000);
+      await stop();
+      throw new Error(`LiteLLM did not get ready. The end of its output:\n${tail}`, { cause });
+    }
+    return performance.now() - startedMs;
+  };
+  const readyMs = await start();
+  return { url, masterKey, readyMs, output, end, startAgain: start, stop };
 }
 
 function spawnProxy(
@@ -73,7 +87,7 @@ function spawnProxy(
   port: number,
   env: Readonly<Record<string, string>>,
 ): ChildProcess {
-  const log = openSync(join(folder, 'output.log'), 'w');
+  const log = openSync(join(folder, 'output.log'), 'a');
   const run = 'from litellm import run_server; run_server()';
   const args = ['--config', 'config.yaml', '--host', '127.0.0.1', '--port', String(port)];
   const child = spawn(python, ['-c', run, ...args, '--num_workers', '1'], {
@@ -112,10 +126,10 @@ async function untilLive(url: string, child: ChildProcess, deadlineMs: number): 
   }
 }
 
-async function endGroup(child: ChildProcess): Promise<void> {
+async function endGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const gone = new Promise((resolve) => child.once('exit', resolve));
-    signalGroup(child, 'SIGTERM');
+    signalGroup(child, signal);
     const timer = setTimeout(() => {
       signalGroup(child, 'SIGKILL');
     }, killAfterMs);
