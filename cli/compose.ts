@@ -25,7 +25,7 @@ import { closingOnFailure, type Closers } from './closers.ts';
 import type { Environment, MeshConfig } from './config.ts';
 import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
-import { openModelPlane } from './model-plane.ts';
+import { openModelPlane, type ModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns, type PersonaRuns } from './persona-runs.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
@@ -170,13 +170,14 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     ...{ front, board, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
-    ...lifeOf(ground, { personas, runs, underWay, stopping, closers }),
+    ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers }),
   };
 }
 
 interface Living {
   readonly personas: Personas;
   readonly runs: PersonaRuns;
+  readonly models: ModelPlane;
   readonly underWay: RunsUnderWay;
   readonly stopping: AbortController;
   readonly closers: Closers;
@@ -185,13 +186,19 @@ interface Living {
 /** From the first claim to the last one on record. */
 function lifeOf(
   { queue, liveness, journal }: Awaited<ReturnType<typeof openGround>>,
-  { personas, runs, underWay, stopping, closers }: Living,
+  { personas, runs, models, underWay, stopping, closers }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
       personas.startWorkers();
-      daemons.push(runs.startRouting());
+      const routing = runs.startRouting();
+      daemons.push(routing);
+      const unfollow = models.health.onGatewayBack(() => {
+        personas.wakeWorkers();
+        routing.wake();
+      });
+      closers.add(unfollow);
       if (keeper)
         daemons.push(startKeeper(queue, { liveness, journal, endRun: strayRunEnder(queue) }));
     },

@@ -30,6 +30,8 @@ export interface Personas extends LocalPersonas {
   readonly serviceOf: (agentId: string) => Hono | undefined;
   /** Begins to drain the queues; without it only callers who wait are served. */
   startWorkers(): void;
+  /** Every worker looks at its queue now: what kept its agent away may be over. */
+  wakeWorkers(): void;
   /** Takes nothing new, hands runs back, and resolves when all is on record. */
   stop(): Promise<void>;
 }
@@ -81,6 +83,9 @@ export function openPersonas(options: PersonasOptions): Personas {
     startWorkers() {
       drains = true;
       follow();
+    },
+    wakeWorkers() {
+      for (const worker of workers.values()) worker.wake();
     },
     async stop() {
       unfollow();

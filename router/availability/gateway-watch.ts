@@ -10,11 +10,13 @@ export interface GatewayWatchOptions {
   readonly log: Log;
   /** Below the 10 s that one refused answer lets the gateway rest, so that it is back soon. */
   readonly everyMs?: number;
+  /** The same while it is away: what waits for it goes on about as soon as it is back. */
+  readonly everyMsWhileAway?: number;
 }
 
 /** Asks the gateway itself, never a model, whether it lives, until `signal` aborts. Resolves then. */
 export async function watchGateway(
-  { gateway, health, clock, log, everyMs = 5_000 }: GatewayWatchOptions,
+  { gateway, health, clock, log, everyMs = 5_000, everyMsWhileAway = 1_000 }: GatewayWatchOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let wasAlive: boolean | undefined;
@@ -27,6 +29,6 @@ export async function watchGateway(
       else log.warn('gateway.down', { message: answer.message });
     }
     wasAlive = answer.ok;
-    await clock.sleep(everyMs, signal);
+    await clock.sleep(answer.ok ? everyMs : everyMsWhileAway, signal);
   }
 }

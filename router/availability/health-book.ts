@@ -17,6 +17,8 @@ export interface HealthBook {
   incident(modelAgentId: string, incident: GatewayIncident): void;
   /** The watch asked the gateway itself. */
   gatewaySeen(alive: boolean): void;
+  /** Calls `listener` whenever the gateway answers after it did not. Returns how to end that. */
+  onGatewayBack(listener: () => void): () => void;
   /** The Card changed: what was learnt about the old one is void. */
   forget(modelAgentId: string): void;
 }
@@ -24,6 +26,13 @@ export interface HealthBook {
 export function healthBook({ clock, log }: { clock: Clock; log: Log }): HealthBook {
   const breakers = new Map<string, Breaker>();
   let gateway = soundBreaker;
+  const listeners = new Set<() => void>();
+  /** Any sign of life ends its rest. */
+  const gatewayLives = () => {
+    const wasAway = gateway.restsUntilMs !== undefined;
+    gateway = succeeded();
+    if (wasAway) for (const listener of listeners) listener();
+  };
   const of = (modelAgentId: string) => breakers.get(modelAgentId) ?? soundBreaker;
   const note = (modelAgentId: string, next: Breaker) => {
     const before = of(modelAgentId);
@@ -40,7 +49,7 @@ export function healthBook({ clock, log }: { clock: Clock; log: Log }): HealthBo
     },
     succeeded: (modelAgentId) => {
       breakers.delete(modelAgentId);
-      gateway = succeeded();
+      gatewayLives();
     },
     failed: (modelAgentId, { class: kind, resetAtMs }) => {
       const nowMs = clock.nowMs();
@@ -52,7 +61,12 @@ export function healthBook({ clock, log }: { clock: Clock; log: Log }): HealthBo
       note(modelAgentId, tripped(of(modelAgentId), clock.nowMs(), message));
     },
     gatewaySeen: (alive) => {
-      gateway = alive ? succeeded() : gatewayFailed(gateway, clock.nowMs());
+      if (alive) gatewayLives();
+      else gateway = gatewayFailed(gateway, clock.nowMs());
+    },
+    onGatewayBack: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     forget: (modelAgentId) => void breakers.delete(modelAgentId),
   };
