@@ -15,7 +15,7 @@ import { slotsPerLog } from './schema.ts';
 import { eventsOfLogs, storedLogs, type StoredLog } from './stored-log.ts';
 
 /** Memory for logs, as characters of their JSON; as objects they take two to three times that. */
-const cachedChars = 12 * 1024 * 1024;
+const cachedChars = 4 * 1024 * 1024;
 /** JSON of one event: a body of the greatest size, every character of it escaped once. */
 const eventChars = 2 * limits.bodyBytes;
 
