@@ -1,5 +1,4 @@
-import { weighAgent, weighPool } from './agent-option.ts';
-import type { AgentOption, Weighing } from './agent-option.ts';
+import type { AgentOption } from './agent-option.ts';
 import type { Explanation, RejectReason, RouteDecision, RoutedTask } from './decision.ts';
 import { weighOpen } from './barred.ts';
 import { tierDemand } from './effective-tier.ts';
@@ -7,6 +6,8 @@ import type { TierDemand } from './effective-tier.ts';
 import type { Candidate, ModelCandidate } from './model-candidate.ts';
 import type { RouterSnapshot } from './router-snapshot.ts';
 import type { Need, Target } from './target.ts';
+import { weighAgent, weighPool } from './weigh-agent.ts';
+import type { Weighing } from './weigh-agent.ts';
 
 /**
  * Target → agent → model, or wait, or no (`DESIGN.md` 9). Pure: the same task, target, snapshot and instant

@@ -1,5 +1,5 @@
 import { TaskId } from '../domain/ids.ts';
-import type { RemoteBoardOptions } from './remote-board.ts';
+import type { RemoteBoardOptions } from './remote-board-options.ts';
 
 /**
  * Follows `GET /board/changes`, one task id a line, and calls back for each; reconnects with back-off

@@ -3,20 +3,10 @@ import { BoardUnavailableError, MeshError, meshErrorCodes } from '../domain/erro
 import { fold } from '../domain/fold.ts';
 import type { TaskId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { TaskBoard, TaskLog } from '../ports/task-board.ts';
 import { BoardAnswers, BoardProblem, type BoardCall, type WireLog } from './board-protocol.ts';
 import { followChanges } from './change-stream.ts';
-
-export interface RemoteBoardOptions {
-  /** The front's base URL, without `/board`. */
-  readonly url: string;
-  /** `Authorization` for each call; asked anew each time, since call tokens are short-lived. */
-  readonly authorization: () => Promise<string>;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  readonly clock: Clock;
-  readonly timeoutMs?: number;
-}
+import type { RemoteBoardOptions } from './remote-board-options.ts';
 
 /**
  * TaskBoard over another mesh's front. An answer that got lost after an append is `unknown`: the caller
