@@ -57,12 +57,19 @@ async function served(principal: Principal) {
       clock: systemClock,
     });
   const board = connect();
-  const dispose = async () => {
+  const clients = [board];
+  const reopen = async () => {
     await board.close();
+    const again = connect();
+    clients.push(again);
+    return again;
+  };
+  const dispose = async () => {
+    await Promise.all(clients.map((client) => client.close()));
     await behind.close();
     await rm(folder, { recursive: true });
   };
-  return { board, behind, connect, app, dispose };
+  return { board, behind, connect, app, reopen, dispose };
 }
 
 describeTaskBoard('remote', () => served(host('host-2', scopes)));
