@@ -4,7 +4,7 @@ import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import type { Slots } from '../../fabric/queue/slots.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
-import type { RouteForecast, RouteWish } from '../runtimes/route-dry-run.ts';
+import type { Foretell } from '../runtimes/route-dry-run.ts';
 import type { LocalPersonas } from './personas.ts';
 import type { RunsUnderWay } from './runs-under-way.ts';
 import type { TaskActors } from './task-actors.ts';
@@ -28,7 +28,7 @@ export interface Edge {
   /** Says what tier a text deserves, where nobody else has; only a router asks it. */
   readonly classify?: (text: string, contextRefs: number) => Promise<Selection>;
   /** Who would get a task, without submitting it; only a router asks it. */
-  readonly foretell?: (wish: RouteWish) => Promise<RouteForecast>;
+  readonly foretell?: Foretell;
   /** Longest that a waiting call waits, ms; `limits.waitMs`. */
   readonly waitMs: number;
 }

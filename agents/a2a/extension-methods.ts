@@ -14,6 +14,7 @@ import {
 } from './extension-schemas.ts';
 import { parsedOrRefused } from './invalid-params.ts';
 import { ProtocolError } from './protocol-error.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { visibleTask } from './visible-task.ts';
 
 /** What a method of ours has come to: the task after it, or something to tell. */
@@ -59,16 +60,10 @@ async function verify(edge: Edge, { principal }: Call, params: unknown): Promise
 async function why(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
   const { taskId } = parsedOrRefused(WhyParams, params, 'params');
   const { state } = await visibleTask(edge, principal, taskId);
-  const { agentId } = state;
-  const policy = edge.queue.directory.agent(agentId ?? '');
-  const sentence = whyWaiting(state, {
-    nowMs: edge.queue.clock.nowMs(),
-    ...(agentId ? { availability: edge.availability.at(agentId) } : {}),
-    ...(policy
-      ? { slots: { taken: edge.slots.taken(policy.agentId), limit: policy.concurrency } }
-      : {}),
-  });
-  return { kind: 'value', value: { sentence } };
+  const { around, forecast } = await surroundingsOf(edge, state);
+  const sentence = whyWaiting(state, around);
+  const candidates = forecast && { candidates: forecast.candidates };
+  return { kind: 'value', value: { sentence, ...candidates } };
 }
 
 async function route(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
@@ -84,6 +79,7 @@ async function route(edge: Edge, { principal }: Call, params: unknown): Promise<
     submitterRole: principal.role,
     target,
     text,
+    caller: 'interactive' as const,
     ...(score === undefined ? {} : { score }),
   };
   return { kind: 'value', value: await edge.foretell(wish) };

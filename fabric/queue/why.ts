@@ -8,6 +8,8 @@ export interface Surroundings {
   readonly availability?: Availability;
   /** Runs of that agent now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
+  /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
+  readonly choice?: string;
 }
 
 /** In one sentence: what a task waits for, and until when as far as anybody knows. */
@@ -50,9 +52,14 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
 }
 
 function whyReady(state: TaskState, agent: string, around: Surroundings): string {
-  const { availability, slots, nowMs } = around;
+  const { availability, slots, choice, nowMs } = around;
   if (!hasRoomForRun(state)) {
     return `Its log has no room for another run (${state.version} of ${limits.versions} events): the keeper gives it up; submit it again.`;
+  }
+  if (state.agentId === undefined) {
+    return choice === undefined
+      ? 'It waits for the router to choose an agent.'
+      : `No agent has it yet. ${choice}`;
   }
   if (availability?.a === 0) {
     const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
