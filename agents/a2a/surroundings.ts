@@ -27,7 +27,7 @@ export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Know
     around: {
       nowMs,
       availability: availability.at(agentId),
-      ...(limit ? { slots: { taken: slots.taken(agentId), limit } } : {}),
+      ...(limit ? { slots: { taken: slots.takenByOthers(agentId, state.taskId), limit } } : {}),
     },
   };
 }

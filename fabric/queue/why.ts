@@ -6,7 +6,7 @@ export interface Surroundings {
   readonly nowMs: number;
   /** a(t) of the task's agent; absent where no agent is chosen yet. */
   readonly availability?: Availability;
-  /** Runs of that agent now, and its bound. */
+  /** Runs of other tasks that the agent has now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
   /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
   readonly choice?: string;
