@@ -46,6 +46,8 @@ export interface PersonaRuns {
   /** The tier that a text deserves. */
   readonly classify: (text: string, contextRefs: number) => Promise<Selection>;
   readonly runTaskFor: (card: Card) => RunTask | undefined;
+  /** Values of the secrets that a run of this agent is given here. */
+  readonly secretsOf: (agentId: string) => readonly string[];
   startRouting(): Routing;
 }
 
@@ -82,6 +84,10 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
       };
     },
     runTaskFor: (card) => runtimeFor(card, deps),
+    secretsOf(agentId) {
+      const names = registry.card(agentId)?.secrets ?? [];
+      return names.map((name) => options.environment.all[name] ?? '');
+    },
     startRouting() {
       const loop = startRouting(routing);
       // A Card that came or changed may be the one that a waiting task needs.

@@ -6,6 +6,7 @@ import type { Slots } from '../../fabric/queue/slots.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
 import type { Foretell } from '../runtimes/route-dry-run.ts';
 import type { LocalPersonas } from './personas.ts';
+import type { ProgressMeter } from './progress-meter.ts';
 import type { RunsUnderWay } from './runs-under-way.ts';
 import type { TaskActors } from './task-actors.ts';
 
@@ -20,6 +21,9 @@ export interface Edge {
   readonly slots: Slots;
   readonly runs: RunsUnderWay;
   readonly incarnation: string;
+  readonly progressMeter: ProgressMeter;
+  /** Values that a run of this agent was given and nobody may read; none where its Card lists none. */
+  readonly secretsOf?: (agentId: string) => readonly string[];
   /** Where clients reach this persona, as its Agent Card says; may change while it is served. */
   readonly publicUrl: () => string;
   readonly stopping: AbortSignal;

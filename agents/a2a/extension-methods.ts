@@ -7,6 +7,7 @@ import type { Call } from './call.ts';
 import { isRouter, type Edge } from './edge.ts';
 import {
   AnswerParams,
+  ProgressParams,
   RouteParams,
   SteerParams,
   VerifyParams,
@@ -14,6 +15,7 @@ import {
 } from './extension-schemas.ts';
 import { parsedOrRefused } from './invalid-params.ts';
 import { ProtocolError } from './protocol-error.ts';
+import { addProgress } from './run-progress.ts';
 import { surroundingsOf } from './surroundings.ts';
 import { visibleTask } from './visible-task.ts';
 
@@ -30,6 +32,7 @@ const methods = new Map<string, ExtensionMethod>([
   ['cardmesh/verify', verify],
   ['cardmesh/why', why],
   ['cardmesh/route', route],
+  ['cardmesh/progress', progress],
   ['cardmesh/steer', steer],
 ]);
 
@@ -64,6 +67,15 @@ async function why(edge: Edge, { principal }: Call, params: unknown): Promise<Ex
   const sentence = whyWaiting(state, around);
   const candidates = forecast && { candidates: forecast.candidates };
   return { kind: 'value', value: { sentence, ...candidates } };
+}
+
+async function progress(
+  edge: Edge,
+  { principal }: Call,
+  params: unknown,
+): Promise<ExtensionResult> {
+  await addProgress(edge, principal, parsedOrRefused(ProgressParams, params, 'params'));
+  return { kind: 'value', value: {} };
 }
 
 async function route(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {

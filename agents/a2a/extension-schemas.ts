@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DecisionId } from '../../fabric/domain/ids.ts';
+import { DecisionId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { Priority, Score, Target } from '../../fabric/domain/task.ts';
 import { Text } from './request-schemas.ts';
@@ -23,6 +23,15 @@ export const VerifyParams = z.strictObject({
   note,
   commit: Text.min(1).max(64).optional(),
   rework: z.boolean().optional(),
+});
+
+/** What a run does now, in a sentence; the task is its own one. */
+export const ProgressParams = z.strictObject({
+  taskId: TaskId.optional(),
+  text: Text.refine((text) => text.trim() !== '', 'must not be empty').refine(
+    (text) => Buffer.byteLength(text) <= limits.progressBytes,
+    `must have at most ${limits.progressBytes} bytes`,
+  ),
 });
 
 export const WhyParams = z.strictObject({ taskId });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Scope } from '../../fabric/domain/principal.ts';
 import {
   AnswerParams,
+  ProgressParams,
   RouteParams,
   SteerParams,
   VerifyParams,
@@ -24,7 +25,7 @@ export interface MethodRow {
   readonly speaks: WireVersion | 'ours';
   readonly scope: Scope;
   readonly params: z.ZodType;
-  /** Whether a credential that is bound to a run may call it, for children of its task. */
+  /** Whether a credential that is bound to a run may call it, for its task or children of that. */
   readonly forRuns?: true;
 }
 
@@ -60,6 +61,7 @@ const rows: Readonly<Record<string, MethodRow>> = {
   'cardmesh/verify': { speaks: 'ours', scope: 'tasks:verify', params: VerifyParams },
   'cardmesh/why': { ...read, speaks: 'ours', params: WhyParams },
   'cardmesh/route': { speaks: 'ours', scope: 'cards:read', params: RouteParams },
+  'cardmesh/progress': { ...send, speaks: 'ours', params: ProgressParams },
   'cardmesh/steer': { speaks: 'ours', scope: 'tasks:submit', params: SteerParams },
 };
 

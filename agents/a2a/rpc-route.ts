@@ -143,7 +143,7 @@ function forbidden(row: MethodRow, principal: Principal): unknown {
   }
   return new MeshError(
     'TRUST_DENIED',
-    `A run of ${principal.id} may submit children of its task and await them, nothing else.`,
+    `A run of ${principal.id} may submit children of its task, await them and add progress to it, nothing else.`,
   );
 }
 
