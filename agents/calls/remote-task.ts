@@ -1,18 +1,8 @@
 import { z } from 'zod';
-import type { A2aState } from '../../fabric/domain/a2a-state.ts';
-
-const states = [
-  'SUBMITTED',
-  'WORKING',
-  'INPUT_REQUIRED',
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-  'REJECTED',
-] as const satisfies readonly A2aState[];
+import { a2aStates, type A2aState } from '../../fabric/domain/a2a-state.ts';
 
 const WireState = z.string().transform((state, context) => {
-  const known = states.find((one) => state === `TASK_STATE_${one}` || state === one);
+  const known = a2aStates.find((one) => state === `TASK_STATE_${one}` || state === one);
   if (known !== undefined) return known;
   context.addIssue({ code: 'custom', message: 'is no state of a task' });
   return z.NEVER;
