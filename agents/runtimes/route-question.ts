@@ -31,8 +31,13 @@ export interface RouteWish {
   readonly contextRefs?: number;
 }
 
-/** The wish of a task that waits for an agent. */
-export function routeWishOf(state: TaskState): RouteWish {
+interface Unrouted extends Pick<TaskState, 'task' | 'taskId' | 'score'> {
+  readonly selection?: Selection | undefined;
+  readonly deadlineAtMs?: number | undefined;
+}
+
+/** The wish of a task that waits for an agent, or would. */
+export function routeWishOf(state: Unrouted): RouteWish {
   const { task, selection, deadlineAtMs } = state;
   const { submitter, submitterRole, ancestors } = task.provenance;
   return {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { weekdays } from '../../cards/schema/weekly-hours.ts';
 import { composedMesh, type ComposedMesh } from '../support/composed-mesh.ts';
-import { message, taskOf, type RpcReply } from '../support/edge-calls.ts';
+import { errorOf, message, taskOf, type RpcReply } from '../support/edge-calls.ts';
 import { meshHome, type MeshHome } from '../support/mesh-home.ts';
 
 /** Two agents with one skill: the one is closed for days, the other may not be called by the seller. */
@@ -72,5 +72,57 @@ describe('a task that no agent is chosen for', () => {
     expect(task.metadata?.['waits']).toBe(why.sentence);
     expect(task.metadata?.['reason']).toMatch(/outside its working hours/);
     expect(task.metadata?.['until']).toMatch(/T03:00:00.000Z$/);
+  });
+});
+
+describe('a task for nobody in particular that would rather be refused than wait', () => {
+  const reject = { ...wanted, onUnavailable: 'reject' };
+  const taskCount = async () => (await composed.mesh.board.find({ limit: 1 })).total;
+
+  it('is refused where nobody who could do it is there, until somebody is, and leaves nothing', async () => {
+    const before = await taskCount();
+    for (const returnImmediately of [true, false]) {
+      const sent = { message: message('Count.', {}, reject), configuration: { returnImmediately } };
+      const reply = await asSeller('SendMessage', sent);
+      expect(errorOf(reply)).toMatchObject({ code: 50301, reason: 'NO_TARGET' });
+      expect(reply.error?.message).toMatch(/working hours.*Nothing was written/);
+      expect(JSON.stringify(reply.error?.data)).toMatch(/"retryAt":"20\d\d-[^"]*T03:00:00/);
+    }
+    expect(await taskCount()).toBe(before);
+  });
+
+  it('is refused where nobody can ever do it, and whatever is asked for', async () => {
+    const before = await taskCount();
+    const wishes = [
+      { constraints: { skill: 'no-such-skill' } },
+      { constraints: { tier: 'large' } },
+      {},
+    ];
+    for (const wish of wishes) {
+      const extension = { target: 'auto', score: 2, onUnavailable: 'reject', ...wish };
+      const reply = await asSeller('SendMessage', { message: message('Count.', {}, extension) });
+      expect(errorOf(reply).reason).toBe('NO_TARGET');
+    }
+    expect(await taskCount()).toBe(before);
+  });
+
+  it('is taken where somebody is there, for whom the seller may call', async () => {
+    const sent = { message: message('Count.', {}, reject) };
+    const params = { ...sent, configuration: { returnImmediately: true } };
+    const task = taskOf(await composed.rpc('router', 'SendMessage', params));
+    expect(task.metadata).toMatchObject({ agentId: 'dayshift' });
+  });
+
+  it('is the same task when it is sent again after everybody has left', async () => {
+    const parked = message('Count once.', {}, wanted);
+    const { id } = taskOf(await asSeller('SendMessage', { message: parked }));
+    const again = message('Count once.', { messageId: parked.messageId }, reject);
+    expect(taskOf(await asSeller('SendMessage', { message: again })).id).toBe(id);
+  });
+
+  it('is put to a person first where it has no score', async () => {
+    const unrated = message('Count.', {}, { ...reject, score: undefined });
+    const task = taskOf(await asSeller('SendMessage', { message: unrated }));
+    expect(task.metadata).toMatchObject({ ask: 'rating' });
   });
 });
