@@ -57,8 +57,15 @@ const Edit = z.strictObject({
   notBeforeAtMs: instant.nullable().optional(),
 });
 
+const plain = ['admit', 'pause', 'resume', 'archive'] as const;
+
+/** Which of them it is, before the rest is looked at. */
+export const SteerAction = z.looseObject({
+  do: z.enum([...plain, 'deadletter', 'revoke', 'edit']),
+});
+
 export const SteerParams = z.discriminatedUnion('do', [
-  z.strictObject({ taskId, do: z.enum(['admit', 'pause', 'resume', 'archive']) }),
+  z.strictObject({ taskId, do: z.enum(plain) }),
   z.strictObject({
     taskId,
     do: z.literal('deadletter'),
