@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Card } from '../../cards/schema/card.ts';
+import { counted } from '../../fabric/domain/counted.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { AgentId, TaskId } from '../../fabric/domain/ids.ts';
 import { Target } from '../../fabric/domain/task.ts';
@@ -240,5 +241,5 @@ const wordsOf = (facts: Readonly<Record<string, string | undefined>>): Record<st
 
 function cut(said: string): string {
   if (said.length <= resultChars) return said;
-  return `${said.slice(0, resultChars)}\n… shortened; ${said.length - resultChars} characters more.`;
+  return `${said.slice(0, resultChars)}\n… shortened; ${counted(said.length - resultChars, 'character')} more.`;
 }

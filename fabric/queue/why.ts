@@ -1,3 +1,4 @@
+import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
 import { hasRoomForRun, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
@@ -45,7 +46,7 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     case 'deploy-failed':
       return `It is done and ${state.phase}; it waits to be verified.`;
     case 'dead-letter':
-      return `It was given up after ${state.attempts} attempts (${state.failure ?? 'no reason kept'}); a person may archive it or submit it again.`;
+      return `It was given up after ${counted(state.attempts, 'attempt')} (${state.failure ?? 'no reason kept'}); a person may archive it or submit it again.`;
     default:
       return `It waits for nothing: it is ${state.phase}.`;
   }
@@ -70,7 +71,7 @@ function whyReady(state: TaskState, agent: string, around: Surroundings): string
     return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}${times}.`;
   }
   if (slots && slots.taken >= slots.limit) {
-    return `It waits for a free slot: ${agent} runs ${slots.taken} of ${slots.limit} tasks.`;
+    return `It waits for a free slot: ${agent} runs ${slots.taken} of ${counted(slots.limit, 'task')}.`;
   }
   return `It is ready; a worker of queue ${state.queue} takes it next.`;
 }

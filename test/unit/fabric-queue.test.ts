@@ -102,7 +102,7 @@ describe('places', () => {
     slot?.holdFor(own.taskId);
     expect(slots.taken('berta')).toBe(1);
     expect(why(own)).toMatch(next);
-    expect(why(other)).toMatch(/waits for a free slot: berta runs 1 of 1 tasks/);
+    expect(why(other)).toMatch(/waits for a free slot: berta runs 1 of 1 task/);
     slot?.giveBack();
     expect(why(other)).toMatch(next);
   });
