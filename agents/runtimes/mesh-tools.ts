@@ -8,7 +8,6 @@ import type { AskedByRun, Run } from '../../fabric/ports/run-task.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import type { ToolCall, ToolOffer } from '../../router/gateway/gateway-client.ts';
 import { childMessageId, type CallAnswer, type MeshCaller } from '../calls/mesh-caller.ts';
-import { isAtRest } from '../calls/remote-task.ts';
 import type { UntrustedBlocks } from './untrusted-text.ts';
 
 const text = z.string().trim().min(1);
@@ -118,7 +117,7 @@ export function meshTools(
     const extension = 'agent' in wish ? {} : { submit: { target: wish.target } };
     const sending = { ...path(to), text: wish.text, messageId, wait: wish.wait, ...extension };
     const answer = await deps.calls.send(sending, signal);
-    if (answer.ok && !isAtRest(answer.task))
+    if (answer.ok && !answer.task.isAtRest)
       open.set(answer.task.taskId, { taskId: answer.task.taskId, to });
     return answerText(answer, to, blocks);
   };
@@ -130,7 +129,7 @@ export function meshTools(
     }
     run.progress(`Waits for ${to}.`);
     const answer = await deps.calls.await({ ...path(to), taskId }, signal);
-    if (answer.ok && isAtRest(answer.task)) open.delete(taskId);
+    if (answer.ok && answer.task.isAtRest) open.delete(taskId);
     return answerText(answer, to, blocks);
   };
 
