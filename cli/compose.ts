@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import { createAuthenticate } from '../agents/auth/authenticate.ts';
 import { tokenStore } from '../agents/auth/token-store.ts';
 import { faultReporter } from '../agents/a2a/error-table.ts';
+import { createProgressMeter } from '../agents/a2a/progress-meter.ts';
 import { createRunsUnderWay, type RunsUnderWay } from '../agents/a2a/runs-under-way.ts';
 import { createTaskActors } from '../agents/a2a/task-actors.ts';
 import { inboxPeople } from '../agents/human/inbox-people.ts';
@@ -145,7 +146,8 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
   });
   const shared = { registry, queue, actors, availability, slots: createSlots(), incarnation };
   const underWay = createRunsUnderWay();
-  const { route, classify, foretell } = runs;
+  const progressMeter = createProgressMeter(clock);
+  const { route, classify, foretell, secretsOf } = runs;
   const personas: Personas = openPersonas({
     ...shared,
     serves: options.serves ?? (() => true),
@@ -153,7 +155,7 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     serviceFor: (agentId) =>
       createPersonaService({
         ...{ ...shared, agentId, personas, authenticate, stopping: signal, runs: underWay },
-        ...{ route, classify, foretell },
+        ...{ route, classify, foretell, secretsOf, progressMeter },
         publicUrl: () => options.addressOf?.(agentId) ?? `${publicUrl()}/agents/${agentId}/`,
       }),
   });

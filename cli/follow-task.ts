@@ -10,7 +10,7 @@ import {
   StreamFrame,
   WireTask,
   type WireArtifact,
-} from './wire-task.ts';
+} from '../agents/calls/wire-task.ts';
 
 const pollMs = 1_000;
 

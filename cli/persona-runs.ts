@@ -3,11 +3,7 @@ import { issueRunToken } from '../agents/auth/run-token.ts';
 import type { PrivateJwk } from '../agents/auth/sign.ts';
 import { meshCaller } from '../agents/calls/mesh-caller.ts';
 import { subprocessRunner } from '../agents/executors/subprocess.ts';
-import {
-  routeDryRun,
-  type RouteForecast,
-  type RouteWish,
-} from '../agents/runtimes/route-dry-run.ts';
+import { routeDryRun, type Foretell } from '../agents/runtimes/route-dry-run.ts';
 import {
   routeNewTask,
   startRouting,
@@ -44,12 +40,14 @@ export interface PersonaRuns {
   /** The router's a(t), and 0 for runtimes that this build does not serve. */
   readonly availability: AvailabilityProbe;
   /** Who would get a task; nothing is written. */
-  readonly foretell: (wish: RouteWish) => Promise<RouteForecast>;
+  readonly foretell: Foretell;
   /** Chooses an agent for a task without one. */
   readonly route: RouteTask;
   /** The tier that a text deserves. */
   readonly classify: (text: string, contextRefs: number) => Promise<Selection>;
   readonly runTaskFor: (card: Card) => RunTask | undefined;
+  /** Values of the secrets that a run of this agent is given here. */
+  readonly secretsOf: (agentId: string) => readonly string[];
   startRouting(): Routing;
 }
 
@@ -86,6 +84,10 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
       };
     },
     runTaskFor: (card) => runtimeFor(card, deps),
+    secretsOf(agentId) {
+      const names = registry.card(agentId)?.secrets ?? [];
+      return names.map((name) => options.environment.all[name] ?? '');
+    },
     startRouting() {
       const loop = startRouting(routing);
       // A Card that came or changed may be the one that a waiting task needs.

@@ -1,3 +1,4 @@
+import { counted } from '../fabric/domain/counted.ts';
 import type { AgentListing } from './front.ts';
 
 export interface ReadyFacts {
@@ -29,7 +30,7 @@ export function readyText({ url, home, agents, readyMs }: ReadyFacts): string {
   return [
     ...lines,
     '',
-    `ready: ${agents.length} agents at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
+    `ready: ${counted(agents.length, 'agent')} at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
     'Try: mesh send understudy "hello"    mesh inbox    mesh cards list    (npm run mesh -- <verb> in a checkout)',
   ].join('\n');
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventData } from '../agents/calls/event-stream.ts';
+import { errorDetails, post, readReply, RpcError } from '../agents/calls/rpc-wire.ts';
 import {
   BoardUnavailableError,
   MeshError,
@@ -20,29 +21,13 @@ export interface RpcCall {
   readonly signal: AbortSignal;
 }
 
-const ErrorDetail = z.looseObject({
-  reason: z.string().optional(),
-  domain: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-});
-const RpcError = z.looseObject({
-  code: z.number(),
-  message: z.string(),
-  data: z.array(ErrorDetail).optional().catch(undefined),
-});
-const RpcReply = z.looseObject({ result: z.unknown().optional(), error: RpcError.optional() });
-type RpcError = z.infer<typeof RpcError>;
-
 /**
  * One JSON-RPC call to the front, its answer parsed with `schema`.
  * @throws MeshError with the code the mesh named; `FABRIC_DOWN` when nothing answers
  */
 export async function rpc<T>(mesh: Mesh, call: RpcCall, schema: z.ZodType<T>): Promise<T> {
-  const response = await post(mesh, call, 'application/json');
-  const reply = RpcReply.safeParse(await response.json().catch(() => undefined));
-  if (!reply.success) throw notAMesh(mesh, response);
-  if (reply.data.error) throw toMeshError(reply.data.error, call);
-  return parsed(schema, reply.data.result, call);
+  const response = await posted(mesh, call);
+  return parsed(schema, await resultOf(mesh, call, response), call);
 }
 
 /**
@@ -54,20 +39,26 @@ export async function* rpcStream<T>(
   call: RpcCall,
   schema: z.ZodType<T>,
 ): AsyncGenerator<T> {
-  const response = await post(mesh, call, 'text/event-stream');
+  const response = await posted(mesh, call);
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   if (!isStream || response.body === null) {
-    const reply = RpcReply.safeParse(await response.json().catch(() => undefined));
-    if (!reply.success) throw notAMesh(mesh, response);
-    if (reply.data.error) throw toMeshError(reply.data.error, call);
-    yield parsed(schema, reply.data.result, call);
+    yield parsed(schema, await resultOf(mesh, call, response), call);
     return;
   }
   for await (const data of eventData(unbroken(response.body, call))) {
-    const reply = RpcReply.parse(JSON.parse(data));
-    if (reply.error) throw toMeshError(reply.error, call);
-    yield parsed(schema, reply.result, call);
+    yield parsed(schema, resultIn(mesh, call, response, data), call);
   }
+}
+
+async function resultOf(mesh: Mesh, call: RpcCall, response: Response): Promise<unknown> {
+  return resultIn(mesh, call, response, await response.text().catch(() => ''));
+}
+
+function resultIn(mesh: Mesh, call: RpcCall, response: Response, text: string): unknown {
+  const reply = readReply(text);
+  if (reply === undefined) throw notAMesh(mesh, response);
+  if (reply.error) throw toMeshError(reply.error, call);
+  return reply.result;
 }
 
 /** GET of JSON from the front, parsed with `schema`. */
@@ -77,32 +68,27 @@ export async function getJson<T>(
   schema: z.ZodType<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const response = await reach(mesh, path, {
-    headers: headersOf(mesh, 'application/json'),
-    signal,
-  });
+  const headers = { authorization: `Bearer ${mesh.token}`, accept: 'application/json' };
+  const response = await reach(mesh, path, signal, (url) => mesh.fetch(url, { headers, signal }));
   return parsed(schema, await response.json().catch(() => undefined), { method: `GET ${path}` });
 }
 
-const headersOf = ({ token }: Mesh, accept: string): Record<string, string> => ({
-  authorization: `Bearer ${token}`,
-  accept,
-  'a2a-version': '1.0',
-});
-
-async function post(mesh: Mesh, call: RpcCall, accept: string): Promise<Response> {
-  const path = call.agentId === undefined ? '/' : `/agents/${call.agentId}/`;
-  return reach(mesh, path, {
-    method: 'POST',
-    headers: { ...headersOf(mesh, accept), 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: call.method, params: call.params }),
-    signal: call.signal,
-  });
+function posted(mesh: Mesh, { agentId, method, params, signal }: RpcCall): Promise<Response> {
+  const path = agentId === undefined ? '/' : `/agents/${agentId}/`;
+  const token = () => Promise.resolve(mesh.token);
+  return reach(mesh, path, signal, (url) =>
+    post(mesh.fetch, { url, token, method, params }, signal),
+  );
 }
 
-async function reach(mesh: Mesh, path: string, init: RequestInit): Promise<Response> {
-  const response = await mesh.fetch(`${mesh.url}${path}`, init).catch((cause: unknown) => {
-    if (init.signal?.aborted) throw cause;
+async function reach(
+  mesh: Mesh,
+  path: string,
+  signal: AbortSignal,
+  ask: (url: string) => Promise<Response>,
+): Promise<Response> {
+  const response = await ask(`${mesh.url}${path}`).catch((cause: unknown) => {
+    if (signal.aborted) throw cause;
     throw new BoardUnavailableError(
       `No mesh answers at ${mesh.url}. Start it with \`mesh up\`, or name another with --url.`,
       { cause },
@@ -151,7 +137,7 @@ const codeOfRpc: Readonly<Record<number, MeshErrorCode>> = {
 
 /** An error as the mesh gave it, so that it ends in the same exit code as one of this process. */
 export function toMeshError(error: RpcError, { method }: Pick<RpcCall, 'method'>): Error {
-  const detail = error.data?.find(({ reason }) => isMeshErrorCode(reason));
+  const detail = errorDetails(error).find(({ reason }) => isMeshErrorCode(reason));
   const code = isMeshErrorCode(detail?.reason) ? detail.reason : codeOfRpc[error.code];
   if (code !== undefined) return new MeshError(code, error.message, factsOf(detail?.metadata));
   if (error.code === -32601) return notServed(method);

@@ -4,8 +4,9 @@ import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
 import type { Slots } from '../../fabric/queue/slots.ts';
 import type { CardRegistry } from '../../cards/registry/card-registry.ts';
-import type { RouteForecast, RouteWish } from '../runtimes/route-dry-run.ts';
+import type { Foretell } from '../runtimes/route-dry-run.ts';
 import type { LocalPersonas } from './personas.ts';
+import type { ProgressMeter } from './progress-meter.ts';
 import type { RunsUnderWay } from './runs-under-way.ts';
 import type { TaskActors } from './task-actors.ts';
 
@@ -20,6 +21,9 @@ export interface Edge {
   readonly slots: Slots;
   readonly runs: RunsUnderWay;
   readonly incarnation: string;
+  readonly progressMeter: ProgressMeter;
+  /** Values that a run of this agent was given and nobody may read; none where its Card lists none. */
+  readonly secretsOf?: (agentId: string) => readonly string[];
   /** Where clients reach this persona, as its Agent Card says; may change while it is served. */
   readonly publicUrl: () => string;
   readonly stopping: AbortSignal;
@@ -28,7 +32,7 @@ export interface Edge {
   /** Says what tier a text deserves, where nobody else has; only a router asks it. */
   readonly classify?: (text: string, contextRefs: number) => Promise<Selection>;
   /** Who would get a task, without submitting it; only a router asks it. */
-  readonly foretell?: (wish: RouteWish) => Promise<RouteForecast>;
+  readonly foretell?: Foretell;
   /** Longest that a waiting call waits, ms; `limits.waitMs`. */
   readonly waitMs: number;
 }

@@ -7,6 +7,7 @@ import type { Call } from './call.ts';
 import { isRouter, type Edge } from './edge.ts';
 import {
   AnswerParams,
+  ProgressParams,
   RouteParams,
   SteerParams,
   VerifyParams,
@@ -14,6 +15,8 @@ import {
 } from './extension-schemas.ts';
 import { parsedOrRefused } from './invalid-params.ts';
 import { ProtocolError } from './protocol-error.ts';
+import { addProgress } from './run-progress.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { visibleTask } from './visible-task.ts';
 
 /** What a method of ours has come to: the task after it, or something to tell. */
@@ -29,6 +32,7 @@ const methods = new Map<string, ExtensionMethod>([
   ['cardmesh/verify', verify],
   ['cardmesh/why', why],
   ['cardmesh/route', route],
+  ['cardmesh/progress', progress],
   ['cardmesh/steer', steer],
 ]);
 
@@ -59,16 +63,19 @@ async function verify(edge: Edge, { principal }: Call, params: unknown): Promise
 async function why(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
   const { taskId } = parsedOrRefused(WhyParams, params, 'params');
   const { state } = await visibleTask(edge, principal, taskId);
-  const { agentId } = state;
-  const policy = edge.queue.directory.agent(agentId ?? '');
-  const sentence = whyWaiting(state, {
-    nowMs: edge.queue.clock.nowMs(),
-    ...(agentId ? { availability: edge.availability.at(agentId) } : {}),
-    ...(policy
-      ? { slots: { taken: edge.slots.taken(policy.agentId), limit: policy.concurrency } }
-      : {}),
-  });
-  return { kind: 'value', value: { sentence } };
+  const { around, forecast } = await surroundingsOf(edge, state);
+  const sentence = whyWaiting(state, around);
+  const candidates = forecast && { candidates: forecast.candidates };
+  return { kind: 'value', value: { sentence, ...candidates } };
+}
+
+async function progress(
+  edge: Edge,
+  { principal }: Call,
+  params: unknown,
+): Promise<ExtensionResult> {
+  await addProgress(edge, principal, parsedOrRefused(ProgressParams, params, 'params'));
+  return { kind: 'value', value: {} };
 }
 
 async function route(edge: Edge, { principal }: Call, params: unknown): Promise<ExtensionResult> {
@@ -84,6 +91,7 @@ async function route(edge: Edge, { principal }: Call, params: unknown): Promise<
     submitterRole: principal.role,
     target,
     text,
+    caller: 'interactive' as const,
     ...(score === undefined ? {} : { score }),
   };
   return { kind: 'value', value: await edge.foretell(wish) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DecisionId } from '../../fabric/domain/ids.ts';
+import { DecisionId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { Priority, Score, Target } from '../../fabric/domain/task.ts';
 import { Text } from './request-schemas.ts';
@@ -25,6 +25,15 @@ export const VerifyParams = z.strictObject({
   rework: z.boolean().optional(),
 });
 
+/** What a run does now, in a sentence; the task is its own one. */
+export const ProgressParams = z.strictObject({
+  taskId: TaskId.optional(),
+  text: Text.refine((text) => text.trim() !== '', 'must not be empty').refine(
+    (text) => Buffer.byteLength(text) <= limits.progressBytes,
+    `must have at most ${limits.progressBytes} bytes`,
+  ),
+});
+
 export const WhyParams = z.strictObject({ taskId });
 
 /** Who would get this, and why; nothing is submitted. Only a router answers it. */
@@ -48,8 +57,15 @@ const Edit = z.strictObject({
   notBeforeAtMs: instant.nullable().optional(),
 });
 
+const plain = ['admit', 'pause', 'resume', 'archive'] as const;
+
+/** Which of them it is, before the rest is looked at. */
+export const SteerAction = z.looseObject({
+  do: z.enum([...plain, 'deadletter', 'revoke', 'edit']),
+});
+
 export const SteerParams = z.discriminatedUnion('do', [
-  z.strictObject({ taskId, do: z.enum(['admit', 'pause', 'resume', 'archive']) }),
+  z.strictObject({ taskId, do: z.enum(plain) }),
   z.strictObject({
     taskId,
     do: z.literal('deadletter'),

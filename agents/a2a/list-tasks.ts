@@ -12,7 +12,7 @@ import { isVisible } from './visible-task.ts';
 
 const defaultPageSize = 50;
 
-/** Phases that may show as each state: the first sieve; `a2a-state.ts` has the last word. */
+/** Phases that may show as each state; `a2a-state.ts` has the last word. */
 export const phasesShownAs: Readonly<Record<A2aState, readonly Phase[]>> = {
   SUBMITTED: ['suggested', 'submitted', 'ready', 'scheduled', 'paused'],
   WORKING: [
@@ -44,8 +44,8 @@ const statesOnWire = new Map<WireState, A2aState | 'none'>([
 
 /**
  * The tasks of this persona that the caller may see, newest status first, task id as tie-break. The
- * status may change between two pages, so a task can be missed or come twice (A2A #1263). `totalSize`
- * counts what the board finds; with a status filter it is an upper bound.
+ * status may change between two pages, so a task can be missed or come twice (A2A #1263). `totalSize` is
+ * exact: what shows as one thing to this caller and as another to others is looked at one by one.
  */
 export async function listTasks(
   edge: Edge,
@@ -60,6 +60,7 @@ export async function listTasks(
   const boundTo = [principal.id, edge.agentId, query];
   const start = request.pageToken === '' ? undefined : tokens.open(request.pageToken, boundTo);
   const page = await collected(edge, principal, { query, start, wanted, pageSize });
+  const others = await unlike(edge, principal, query, wanted);
   const viewing = {
     principal,
     historyLength: request.historyLength,
@@ -69,8 +70,44 @@ export async function listTasks(
     tasks: await Promise.all(page.states.map((state) => toTask(edge, state, viewing))),
     nextPageToken: page.cursor === undefined ? '' : tokens.seal(page.cursor, boundTo),
     pageSize,
-    totalSize: page.total,
+    totalSize: page.total - others,
   };
+}
+
+/**
+ * To everybody the same, save what is done and waits to be verified: whoever may verify it sees
+ * INPUT_REQUIRED, everybody else WORKING (`DESIGN.md` 4.3). Both states are asked for with all of these.
+ */
+const shownTo: Readonly<Record<A2aState, Pick<TaskQuery, 'shownAs' | 'openOnly'>>> = {
+  SUBMITTED: { shownAs: 'SUBMITTED' },
+  WORKING: { shownAs: 'WORKING' },
+  INPUT_REQUIRED: { openOnly: true },
+  COMPLETED: { shownAs: 'COMPLETED' },
+  FAILED: { shownAs: 'FAILED' },
+  CANCELED: { shownAs: 'CANCELED' },
+  REJECTED: { shownAs: 'REJECTED' },
+};
+const verifiable: readonly Phase[] = ['done', 'approved'];
+const mostAtOnce = 500;
+
+/** How many of those the query finds show as something else to this caller; costs what waits to be verified. */
+async function unlike(
+  edge: Edge,
+  principal: Principal,
+  query: Omit<TaskQuery, 'limit'>,
+  wanted: A2aState | undefined,
+): Promise<number> {
+  if (wanted !== 'WORKING' && wanted !== 'INPUT_REQUIRED') return 0;
+  const { shownAs: _shown, ...rest } = query;
+  const waiting = { ...rest, phases: verifiable, openOnly: true, limit: mostAtOnce };
+  let others = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await edge.queue.board.find({ ...waiting, ...(cursor && { cursor }) });
+    others += page.states.filter((state) => viewFor(state, principal).state !== wanted).length;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return others;
 }
 
 function queryOf(
@@ -84,7 +121,7 @@ function queryOf(
     ...(principal.scopes.has('tasks:read-all') ? {} : concerning(principal)),
     ...(isRouter(edge) ? {} : { agentId: edge.agentId }),
     ...(contextId === '' ? {} : { contextId: ContextId.parse(contextId) }),
-    ...(wanted ? { phases: phasesShownAs[wanted] } : {}),
+    ...(wanted ? { phases: phasesShownAs[wanted], ...shownTo[wanted] } : {}),
     ...(Number.isNaN(sinceMs) ? {} : { changedSinceMs: sinceMs }),
   };
 }

@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import type { Scope } from '../../fabric/domain/principal.ts';
+import { steeringScopes } from '../../fabric/queue/steer.ts';
 import {
   AnswerParams,
+  ProgressParams,
   RouteParams,
+  SteerAction,
   SteerParams,
   VerifyParams,
   WhyParams,
@@ -22,9 +25,10 @@ import type { WireVersion } from './wire-version.ts';
 export interface MethodRow {
   /** `ours`: an extension method, the same in both generations. */
   readonly speaks: WireVersion | 'ours';
-  readonly scope: Scope;
+  /** By its parameters, not yet checked, where one method does several things. */
+  readonly scope: Scope | ((params: unknown) => Scope);
   readonly params: z.ZodType;
-  /** Whether a credential that is bound to a run may call it, for children of its task. */
+  /** Whether a credential that is bound to a run may call it, for its task or children of that. */
   readonly forRuns?: true;
 }
 
@@ -60,8 +64,19 @@ const rows: Readonly<Record<string, MethodRow>> = {
   'cardmesh/verify': { speaks: 'ours', scope: 'tasks:verify', params: VerifyParams },
   'cardmesh/why': { ...read, speaks: 'ours', params: WhyParams },
   'cardmesh/route': { speaks: 'ours', scope: 'cards:read', params: RouteParams },
-  'cardmesh/steer': { speaks: 'ours', scope: 'tasks:submit', params: SteerParams },
+  'cardmesh/progress': { ...send, speaks: 'ours', params: ProgressParams },
+  'cardmesh/steer': { speaks: 'ours', scope: scopeToSteer, params: SteerParams },
 };
+
+/** For what is no steering any scope does that a person has: its parameters are refused. */
+function scopeToSteer(params: unknown): Scope {
+  const action = SteerAction.safeParse(params);
+  return action.success ? steeringScopes[action.data.do] : 'tasks:read';
+}
+
+/** The scope that a call with these parameters takes. */
+export const scopeFor = ({ scope }: MethodRow, params: unknown): Scope =>
+  typeof scope === 'function' ? scope(params) : scope;
 
 /** The row of a method in that generation. */
 export function methodRow(method: string, version: WireVersion): MethodRow | undefined {

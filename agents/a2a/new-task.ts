@@ -5,7 +5,13 @@ import { ContextId } from '../../fabric/domain/ids.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { Target } from '../../fabric/domain/task.ts';
-import { submitTask, taskIdOf, type SubmitRequest } from '../../fabric/queue/submit.ts';
+import {
+  checkedSubmit,
+  submitTask,
+  taskIdOf,
+  type SubmitRequest,
+} from '../../fabric/queue/submit.ts';
+import { routeWishOf } from '../runtimes/route-question.ts';
 import type { Edge } from './edge.ts';
 import { invalidField } from './invalid-params.ts';
 import { intentOf, partsOf } from './message-content.ts';
@@ -137,26 +143,49 @@ async function contextFor(
   );
 }
 
-/** @throws MeshError `NO_TARGET` when the pinned agent is away and the task is not there already */
-async function refuseWhenAway(
-  { queue, availability }: Edge,
-  request: {
-    readonly principal: Principal;
-    readonly target: Target;
-    readonly idempotencyKey: string;
-  },
-): Promise<void> {
+type Request = Omit<SubmitRequest, 'mode'>;
+
+/**
+ * @throws MeshError `NO_TARGET` when the agent is away, or nobody of those who could do it is there, and the
+ *   task is not there already; for a target that is not pinned also what `submitTask` would refuse it for
+ */
+async function refuseWhenAway(edge: Edge, request: Request): Promise<void> {
   const { target } = request;
-  if (target.kind !== 'agent') return;
-  const now = availability.at(target.agentId);
-  if (now.a === 1 || (await queue.board.read(taskIdOf(queue, request)))) return;
+  const away =
+    target.kind === 'agent' ? agentAway(edge, target.agentId) : await allAway(edge, request);
+  if (away === undefined || (await isThere(edge, request))) return;
   throw new MeshError(
     'NO_TARGET',
-    `${target.agentId} is not available (${now.reasons.join('; ')}) and the task said reject. Nothing was ` +
-      'written; send it later, or with onUnavailable park.',
-    now.untilMs === undefined ? {} : { retryAtMs: now.untilMs },
+    `${away.said} and the task said reject. Nothing was written; send it later, or with onUnavailable park.`,
+    away.untilMs === undefined ? {} : { retryAtMs: away.untilMs },
   );
 }
+
+/** Why nobody takes a task now, in a clause, and until when. */
+interface Away {
+  readonly said: string;
+  readonly untilMs?: number | undefined;
+}
+
+function agentAway({ availability }: Edge, agentId: string): Away | undefined {
+  const { a, reasons, untilMs } = availability.at(agentId);
+  if (a === 1) return undefined;
+  return { said: `${agentId} is not available (${reasons.join('; ')})`, untilMs };
+}
+
+/** As the router would decide about what the submit puts on record; undefined where it waits for a person. */
+async function allAway(edge: Edge, request: Request): Promise<Away | undefined> {
+  if (edge.foretell === undefined || (await isThere(edge, request))) return undefined;
+  const { task, to } = await checkedSubmit(edge.queue, { ...request, mode: 'async' });
+  if (to !== 'ready' && to !== 'scheduled') return undefined;
+  const forecast = await edge.foretell(routeWishOf({ ...task, task }));
+  if (forecast.do === 'route') return undefined;
+  const said = `Nobody who could do it is available (${forecast.reasons.join('; ')})`;
+  return { said, untilMs: forecast.untilMs };
+}
+
+const isThere = async ({ queue }: Edge, request: Request): Promise<boolean> =>
+  (await queue.board.read(taskIdOf(queue, request))) !== undefined;
 
 /** A task without an agent is the router's to place; one that waits for a rating comes back later. */
 async function routed(edge: Edge, state: TaskState): Promise<TaskState> {

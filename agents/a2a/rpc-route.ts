@@ -2,7 +2,7 @@ import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 import { isRecord } from '../../cards/agent-card/json-record.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
-import type { Principal } from '../../fabric/domain/principal.ts';
+import type { Principal, Scope } from '../../fabric/domain/principal.ts';
 import { requireScope } from '../../fabric/queue/answer.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import { Call } from './call.ts';
@@ -11,7 +11,7 @@ import { EnvelopeError, parseEnvelope, shapeOf, type Envelope } from './envelope
 import { faultReporter, httpStatusOf } from './error-table.ts';
 import { parseEventId } from './event-id.ts';
 import { invalidField, parsedOrRefused } from './invalid-params.ts';
-import { methodRow, type MethodRow } from './method-table.ts';
+import { methodRow, scopeFor, type MethodRow } from './method-table.ts';
 import { ProtocolError } from './protocol-error.ts';
 import { drain, readBody } from './request-body.ts';
 import { rpcAnswerer, type RpcAnswerer } from './rpc-answer.ts';
@@ -104,8 +104,9 @@ async function answered(
     version = wireVersionOf(parameterOf(request, 'A2A-Version'), method);
     const row = methodRow(method, version);
     if (row === undefined) throw noSuchMethod(method, version);
-    if (!isAllowed(row, principal)) {
-      return json(answerer.failed(id, forbidden(row, principal), version), 403);
+    const scope = scopeFor(row, envelope.params);
+    if (!isAllowed(row, scope, principal)) {
+      return json(answerer.failed(id, forbidden(scope, principal), version), 403);
     }
     const params = checkedParams(envelope, row);
     const asked = { request, principal, version, envelope: { ...envelope, params } };
@@ -132,18 +133,18 @@ function noSuchMethod(method: string, version: WireVersion): ProtocolError {
   );
 }
 
-const isAllowed = (row: MethodRow, { scopes, run }: Principal): boolean =>
-  scopes.has(row.scope) && (run === undefined || row.forRuns === true);
+const isAllowed = (row: MethodRow, scope: Scope, { scopes, run }: Principal): boolean =>
+  scopes.has(scope) && (run === undefined || row.forRuns === true);
 
-function forbidden(row: MethodRow, principal: Principal): unknown {
+function forbidden(scope: Scope, principal: Principal): unknown {
   try {
-    requireScope(principal, row.scope);
+    requireScope(principal, scope);
   } catch (error) {
     return error;
   }
   return new MeshError(
     'TRUST_DENIED',
-    `A run of ${principal.id} may submit children of its task and await them, nothing else.`,
+    `A run of ${principal.id} may submit children of its task, await them and add progress to it, nothing else.`,
   );
 }
 

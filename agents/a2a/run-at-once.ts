@@ -4,13 +4,13 @@ import type { AgentPolicy } from '../../fabric/ports/directory.ts';
 import type { RunTask } from '../../fabric/ports/run-task.ts';
 import { claimTask } from '../../fabric/queue/claim.ts';
 import { runHeld } from '../../fabric/queue/run-held.ts';
+import type { Slot } from '../../fabric/queue/slots.ts';
 import type { Edge } from './edge.ts';
 
 /** A free place of a persona of this process, taken for a run that a caller waits for. */
-export interface Place {
+export interface Place extends Slot {
   readonly policy: AgentPolicy;
   readonly runTask: RunTask;
-  readonly giveBack: () => void;
 }
 
 /**
@@ -23,15 +23,17 @@ export function takePlace(edge: Edge, agentId: string | undefined): Place | unde
   const runTask = edge.personas.runTaskOf(policy.agentId);
   if (runTask === undefined) return undefined;
   if (edge.availability.at(policy.agentId, 'interactive').a === 0) return undefined;
-  const free = edge.slots.tryTake(policy.agentId, policy.concurrency);
-  if (free === undefined) return undefined;
+  const slot = edge.slots.tryTake(policy.agentId, policy.concurrency);
+  if (slot === undefined) return undefined;
   // From here on: the task may be on the board before its run is.
   const over = edge.runs.begin();
-  const giveBack = () => {
-    free();
-    over();
+  return {
+    ...{ ...slot, policy, runTask },
+    giveBack() {
+      slot.giveBack();
+      over();
+    },
   };
-  return { policy, runTask, giveBack };
 }
 
 /**
@@ -39,7 +41,7 @@ export function takePlace(edge: Edge, agentId: string | undefined): Place | unde
  * the claim is on record; gives the place back when somebody else holds the task, or after the run.
  */
 export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Promise<TaskState> {
-  const { policy, runTask, giveBack } = place;
+  const { policy, runTask } = place;
   const { queue, actors, incarnation, stopping } = edge;
   const over = edge.runs.begin();
   let held;
@@ -52,20 +54,21 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
       durability: state.task.effects === 'none' ? 'buffered' : 'committed',
     });
   } catch (error) {
-    giveBack();
+    place.giveBack();
     over();
     throw error;
   }
   if (held === undefined) {
-    giveBack();
+    place.giveBack();
     over();
     return state;
   }
   const { uid, fence } = held;
+  place.holdFor(uid);
   let isOver = false;
   actors.begin(held.state, ({ claim }) => {
     // The place is free before the answer is out: the caller may send the next message at once.
-    if (isOver && claim?.fence !== fence) giveBack();
+    if (isOver && claim?.fence !== fence) place.giveBack();
   });
   const run = runHeld(queue, held, {
     policy,
@@ -83,7 +86,7 @@ export async function runAtOnce(edge: Edge, state: TaskState, place: Place): Pro
       queue.log.error('edge.run-fault', { taskId: uid, reason: reasonOf(error) });
     })
     .finally(() => {
-      giveBack();
+      place.giveBack();
       over();
     });
   return held.state;

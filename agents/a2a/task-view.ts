@@ -12,6 +12,7 @@ import type { TaskLog } from '../../fabric/ports/task-board.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import type { Edge } from './edge.ts';
 import { artifactsOf } from './task-artifacts.ts';
+import { surroundingsOf, type Known } from './surroundings.ts';
 import { agentMessage, historyOf, questionMessage } from './task-history.ts';
 
 const wireStates = {
@@ -53,7 +54,7 @@ export async function toTask(edge: Edge, state: TaskState, viewing: TaskViewing)
     history: historyOf(state, historyLength),
     metadata: {
       ...metadataOf(state, view),
-      ...waitingOf(edge, state, view),
+      ...(await waitingOf(edge, state, view)),
       ...(ref ? { boardTaskId: ref.boardTaskId, ...(ref.url ? { boardUrl: ref.url } : {}) } : {}),
     },
   };
@@ -107,28 +108,30 @@ export function metadataOf(state: TaskState, view: A2aView): Record<string, unkn
 }
 
 /** For a task that waits: the sentence, and reason and instant where it is parked. */
-function waitingOf(edge: Edge, state: TaskState, view: A2aView): Record<string, unknown> {
+async function waitingOf(
+  edge: Edge,
+  state: TaskState,
+  view: A2aView,
+): Promise<Record<string, unknown>> {
   if (isTerminal(view.state)) return {};
-  const isQueued = state.phase === 'ready' || state.phase === 'scheduled';
-  const agentId = isQueued ? state.agentId : undefined;
-  const availability = agentId && edge.availability.at(agentId);
-  const limit = agentId && edge.queue.directory.agent(agentId)?.concurrency;
-  const waits = whyWaiting(state, {
-    nowMs: edge.queue.clock.nowMs(),
-    ...(availability ? { availability } : {}),
-    ...(agentId && limit ? { slots: { taken: edge.slots.taken(agentId), limit } } : {}),
-  });
-  const isAway = availability && availability.a === 0;
-  const wall = isAway
-    ? { reason: availability.reasons.join('; '), untilMs: availability.untilMs }
-    : isQueued
-      ? state.parked
-      : undefined;
+  const known = await surroundingsOf(edge, state);
+  const wall = wallOf(state, known);
   return {
-    waits,
+    waits: whyWaiting(state, known.around),
     ...(wall?.reason ? { reason: wall.reason } : {}),
     ...(wall?.untilMs === undefined ? {} : { until: iso(wall.untilMs) }),
   };
+}
+
+/** What a queued task can't get past now: its agent's a(t), that of all who could do it, or its last run's. */
+function wallOf(
+  { phase, parked }: TaskState,
+  { around: { availability }, forecast }: Known,
+): { readonly reason: string; readonly untilMs?: number | undefined } | undefined {
+  const away = availability?.a === 0 ? availability : undefined;
+  const facts = away ?? (forecast?.do === 'route' ? undefined : forecast);
+  if (facts) return { reason: facts.reasons.join('; '), untilMs: facts.untilMs };
+  return phase === 'ready' || phase === 'scheduled' ? parked : undefined;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

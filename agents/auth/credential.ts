@@ -39,6 +39,12 @@ export function credentialOf(request: Request): Credential | undefined {
   return { kind: ApiToken.test(text) ? 'token' : 'jwt', text };
 }
 
+const anyCredential = /\bmesh_[0-9a-f]{12}_[0-9a-f]{64}\b|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+
+/** `text` without what looks like an API token, a run token or a signed call. */
+export const withoutCredentials = (text: string): string =>
+  text.replaceAll(anyCredential, '[redacted]');
+
 /** Whether the request tries to authenticate at all, in whatever way. */
 export function presentsCredential({ headers, url }: Request): boolean {
   const isInHeader = headers.has('authorization') || headers.has('x-api-key');

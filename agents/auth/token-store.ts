@@ -6,6 +6,7 @@ import { PrincipalId } from '../../fabric/domain/ids.ts';
 import { scopes } from '../../fabric/domain/principal.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import type { Random } from '../../fabric/ports/random.ts';
+import { exclusively } from '../../fabric/embedded/exclusive-work.ts';
 import { writeFileAtomically } from '../../cards/registry/atomic-file.ts';
 
 /** What is kept of an API token: never the token, only its SHA-256. */
@@ -29,7 +30,10 @@ export type NewToken = Pick<TokenRecord, 'role' | 'scopes' | 'label'> & {
   readonly expiresAtMs?: number;
 };
 
-/** API tokens of people and foreign tools, hashed, in one file that the command also writes. */
+/**
+ * API tokens of people and foreign tools, hashed, in one file that the command also writes. Changes of several
+ * processes come one after the other; none is lost.
+ */
 export interface TokenStore {
   /** The whole token is in the answer and nowhere else ever again. */
   createToken(wish: NewToken): Promise<{ readonly token: string; readonly record: TokenRecord }>;
@@ -62,10 +66,17 @@ export function tokenStore({ path, clock, random }: TokenStoreOptions): TokenSto
     if (revision !== seen.revision) seen = { revision, records: readRecords(path) };
     return seen;
   };
-  const write = async (records: Iterable<TokenRecord>) => {
-    const text = JSON.stringify({ version: 1, tokens: [...records] }, undefined, 2);
-    await writeFileAtomically(path, `${text}\n`, 0o600);
-  };
+  /** The whole file is written anew: a process that does the same in between would undo it. */
+  const change = (
+    after: (records: ReadonlyMap<string, TokenRecord>) => TokenRecord[] | undefined,
+  ) =>
+    exclusively({ path: `${path}.lock`, clock }, async () => {
+      const tokens = after(readRecords(path));
+      if (tokens === undefined) return false;
+      const text = JSON.stringify({ version: 1, tokens }, undefined, 2);
+      await writeFileAtomically(path, `${text}\n`, 0o600);
+      return true;
+    });
   return {
     async createToken(wish) {
       const tokenId = random.hex(6);
@@ -76,16 +87,15 @@ export function tokenStore({ path, clock, random }: TokenStoreOptions): TokenSto
         createdAtMs: Math.round(clock.nowMs()),
         ...wish,
       });
-      await write([...current().records.values(), record]);
+      await change((records) => [...records.values(), record]);
       return { token, record };
     },
     listTokens: () => Promise.resolve([...current().records.values()]),
-    async revokeToken(tokenId) {
-      const { records } = current();
-      if (!records.has(tokenId)) return false;
-      await write([...records.values()].filter((record) => record.tokenId !== tokenId));
-      return true;
-    },
+    revokeToken: (tokenId) =>
+      change((records) => {
+        if (!records.has(tokenId)) return undefined;
+        return [...records.values()].filter((record) => record.tokenId !== tokenId);
+      }),
     find(token) {
       const record = current().records.get(Token.exec(token)?.[1] ?? '');
       if (record === undefined) return undefined;

@@ -3,9 +3,10 @@ import { limits } from '../../fabric/domain/limits.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import { extensionUris } from '../../cards/agent-card/agent-card-source.ts';
 import { signCall, type PrivateJwk } from '../auth/sign.ts';
-import { isAtRest, toRemoteTask, WireTask, type RemoteTask } from './remote-task.ts';
+import { toRemoteTask, type RemoteTask } from './remote-task.ts';
 import { exchange, refusedCall, type CallRefused, type RpcRequest } from './rpc-exchange.ts';
 import { followTask } from './task-stream.ts';
+import { WireTask } from './wire-task.ts';
 
 export interface MeshCallerOptions {
   readonly fetch: typeof globalThis.fetch;
@@ -144,7 +145,7 @@ async function awaitRest(
 ): Promise<CallAnswer> {
   for (let looks = 0; ; looks += 1) {
     const answer = await get(path, signal);
-    if (!answer.ok || isAtRest(answer.task)) return answer;
+    if (!answer.ok || answer.task.isAtRest) return answer;
     const route = routeOf(options, path);
     if ('reason' in route) return route;
     const since = options.clock.monotonicMs();

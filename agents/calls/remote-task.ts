@@ -1,59 +1,22 @@
-import { z } from 'zod';
 import type { A2aState } from '../../fabric/domain/a2a-state.ts';
-
-const states = [
-  'SUBMITTED',
-  'WORKING',
-  'INPUT_REQUIRED',
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-  'REJECTED',
-] as const satisfies readonly A2aState[];
-
-const WireState = z.string().transform((state, context) => {
-  const known = states.find((one) => state === `TASK_STATE_${one}` || state === one);
-  if (known !== undefined) return known;
-  context.addIssue({ code: 'custom', message: 'is no state of a task' });
-  return z.NEVER;
-});
-
-const Part = z.looseObject({ text: z.string().optional(), url: z.string().optional() });
-const Parts = z.array(Part).optional();
-
-const WireStatus = z.looseObject({
-  state: WireState,
-  message: z.looseObject({ parts: Parts }).nullish(),
-});
-
-/** Ours, in the task's metadata; a foreign agent's tasks have none. */
-const Ours = z
-  .looseObject({
-    phase: z.string().optional(),
-    reason: z.string().optional(),
-    until: z.string().optional(),
-    ask: z.string().optional(),
-    waits: z.string().optional(),
-    options: z.array(z.string()).optional(),
-  })
-  .catch({});
-
-/** An A2A 1.0 Task as another agent answered it, loosely: what we do not use may be anything. */
-export const WireTask = z.looseObject({
-  id: z.string().min(1).max(256),
-  contextId: z.string().max(256).optional(),
-  status: WireStatus,
-  artifacts: z
-    .array(z.looseObject({ name: z.string().optional(), artifactId: z.string(), parts: Parts }))
-    .nullish(),
-  metadata: Ours.nullish(),
-});
+import {
+  artifactText,
+  isAtRest,
+  optionsOf,
+  partsText,
+  phaseOf,
+  stateOf,
+  textOf,
+  type WireTask,
+} from './wire-task.ts';
 
 /** A task that another agent has, as its caller sees it. All text in it is somebody else's. */
 export interface RemoteTask {
   readonly taskId: string;
   readonly contextId?: string;
   readonly state: A2aState;
+  /** Whether waiting for it is over: ended, asking, or done and to be verified. */
+  readonly isAtRest: boolean;
   /** Ours; absent for a foreign agent's task. */
   readonly phase?: string;
   readonly reason?: string;
@@ -68,55 +31,29 @@ export interface RemoteTask {
   readonly result: string;
 }
 
-export function toRemoteTask(task: z.infer<typeof WireTask>): RemoteTask {
-  const { phase, reason, ask, options, waits } = task.metadata ?? {};
-  const said = textOf(task.status.message?.parts);
+export function toRemoteTask(task: WireTask): RemoteTask {
+  const { metadata, contextId } = task;
+  const { message } = task.status;
+  const [phase, reason, ask, waits] = [
+    phaseOf(task),
+    ...['reason', 'ask', 'waits'].map((name) => textOf(metadata?.[name])),
+  ];
+  const said = message ? partsText(message) : '';
+  const options = optionsOf(task);
   return {
     taskId: task.id,
-    ...(task.contextId !== undefined && { contextId: task.contextId }),
-    state: task.status.state,
+    ...(contextId !== undefined && { contextId }),
+    state: stateOf(task),
+    isAtRest: isAtRest(task),
     ...(phase !== undefined && { phase }),
     ...(reason !== undefined && { reason }),
     ...(ask !== undefined && { ask }),
     ...(said !== '' && { said }),
-    ...(options !== undefined && { options }),
+    ...(options.length > 0 && { options }),
     ...(waits !== undefined && { waits }),
-    result: (task.artifacts ?? [])
-      .map(({ parts }) => textOf(parts))
+    result: task.artifacts
+      .map(artifactText)
       .filter((text) => text !== '')
       .join('\n\n'),
   };
-}
-
-const textOf = (parts: z.infer<typeof Parts>): string =>
-  (parts ?? []).map(({ text, url }) => text ?? url ?? '').join('');
-
-const ended: ReadonlySet<string> = new Set<A2aState>([
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-  'REJECTED',
-]);
-
-/** Whether waiting for it is over: ended, asking, or done and to be verified. */
-export const isAtRest = ({
-  state,
-  phase,
-}: {
-  readonly state: string;
-  readonly phase?: string;
-}): boolean => ended.has(state) || state === 'INPUT_REQUIRED' || phase === 'done';
-
-const StreamResult = z.looseObject({
-  task: WireTask.optional(),
-  statusUpdate: z.looseObject({ status: WireStatus, metadata: Ours.nullish() }).optional(),
-});
-
-/** Whether this frame of a stream (its `result`) says that waiting is over. */
-export function endsWaiting(result: unknown): boolean {
-  const { task, statusUpdate } = StreamResult.safeParse(result).data ?? {};
-  if (task) return isAtRest(toRemoteTask(task));
-  if (!statusUpdate) return false;
-  const phase = statusUpdate.metadata?.phase;
-  return isAtRest({ state: statusUpdate.status.state, ...(phase !== undefined && { phase }) });
 }

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
+import { errorDetails, post, readReply, type RpcReply, type WireCall } from './rpc-wire.ts';
 
 /** A call that brought no task, as a value: refused by the other side, or without a clear answer. */
 export interface CallRefused {
@@ -13,12 +13,7 @@ export interface CallRefused {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export interface RpcRequest {
-  readonly url: string;
-  /** A fresh one a try: it lives only minutes. */
-  token(): Promise<string>;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
+export interface RpcRequest extends WireCall {
   /** Of one try. */
   readonly timeoutMs: number;
   /** Repeating it is safe: it reads, or its messageId names the same task again. */
@@ -31,17 +26,6 @@ export interface RpcDeps {
 }
 
 type Exchange = { readonly ok: true; readonly result: unknown } | CallRefused;
-
-const ErrorInfo = z.looseObject({
-  reason: z.string().max(64),
-  metadata: z.record(z.string(), z.string()).optional(),
-});
-const RpcReply = z.looseObject({
-  result: z.unknown().optional(),
-  error: z
-    .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })
-    .optional(),
-});
 
 const replyBytes = 4 * 1024 * 1024;
 const firstPauseMs = 200;
@@ -76,11 +60,10 @@ async function exchangeOnce(
   const limit = new AbortController();
   void deps.clock.sleep(request.timeoutMs, done.signal).then(() => limit.abort());
   try {
-    const response = await post(deps, request, AbortSignal.any([signal, limit.signal]));
+    const response = await post(deps.fetch, request, AbortSignal.any([signal, limit.signal]));
     if (response.status >= 500) return lost(request, `HTTP ${response.status}`);
-    const text = await boundedText(response);
-    const reply = RpcReply.safeParse(parsed(text));
-    if (reply.success) return toExchange(request, reply.data);
+    const reply = readReply(await boundedText(response));
+    if (reply) return toExchange(request, reply);
     if (response.status === 401) {
       return refusedCall('UNAUTHENTICATED', `${request.method} was refused: no valid credential.`);
     }
@@ -98,25 +81,6 @@ async function exchangeOnce(
 const lost = ({ method }: RpcRequest, why: string): CallRefused =>
   refusedCall('NO_ANSWER', `${method} got no answer (${why}).`);
 
-/** The request of `exchange` and of a stream alike. A redirect would carry the credential elsewhere. */
-export async function post(
-  { fetch }: RpcDeps,
-  { url, token, method, params }: Pick<RpcRequest, 'url' | 'token' | 'method' | 'params'>,
-  signal: AbortSignal,
-): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    redirect: 'error',
-    headers: {
-      authorization: `Bearer ${await token()}`,
-      'content-type': 'application/json',
-      'a2a-version': '1.0',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal,
-  });
-}
-
 async function boundedText(response: Response): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -129,22 +93,17 @@ async function boundedText(response: Response): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function toExchange({ method }: RpcRequest, { result, error }: RpcReply): Exchange {
+  if (error === undefined) return { ok: true, result };
+  const info = errorDetails(error).find(({ reason }) => reason !== undefined);
+  const reason = info?.reason ?? `RPC_${error.code}`;
+  const message = error.message.slice(0, 1_000) || `${method} was refused.`;
+  return refusedCall(reason, message, textFacts(info?.metadata));
 }
 
-function toExchange({ method }: RpcRequest, { result, error }: z.infer<typeof RpcReply>): Exchange {
-  if (error === undefined) return { ok: true, result };
-  const items = Array.isArray(error.data) ? (error.data as unknown[]) : [error.data];
-  const info = items.map((item) => ErrorInfo.safeParse(item).data).find((one) => one !== undefined);
-  const reason = info?.reason ?? `RPC_${error.code}`;
-  return refusedCall(
-    reason,
-    error.message.slice(0, 1_000) || `${method} was refused.`,
-    info?.metadata,
+const textFacts = (metadata: Readonly<Record<string, unknown>> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(metadata).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
   );
-}

@@ -1,8 +1,8 @@
-import { isRecord } from '../../cards/agent-card/json-record.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import { eventData } from './event-stream.ts';
-import { endsWaiting } from './remote-task.ts';
-import { parsed, post, type RpcDeps, type RpcRequest } from './rpc-exchange.ts';
+import type { RpcDeps } from './rpc-exchange.ts';
+import { post, readReply, type WireCall } from './rpc-wire.ts';
+import { endsWaiting } from './wire-task.ts';
 
 /** Three keep-alives of ours; a stream that says nothing for longer is taken as broken. */
 const silenceMs = 45_000;
@@ -13,18 +13,18 @@ const silenceMs = 45_000;
  */
 export async function followTask(
   deps: RpcDeps,
-  request: Pick<RpcRequest, 'url' | 'token' | 'params'>,
+  request: Omit<WireCall, 'method'>,
   signal: AbortSignal,
 ): Promise<void> {
   const over = new AbortController();
   try {
     const until = AbortSignal.any([signal, over.signal]);
     const heard = silenceGuard(deps.clock, over);
-    const response = await post(deps, { ...request, method: 'SubscribeToTask' }, until);
+    const response = await post(deps.fetch, { ...request, method: 'SubscribeToTask' }, until);
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
     if (!response.ok || !isStream || response.body === null) return;
     for await (const data of eventData(heardPieces(response.body, heard))) {
-      if (endsWaiting(resultOf(data))) return;
+      if (endsWaiting(readReply(data)?.result)) return;
     }
   } catch {
     // Broken or stopped: the next look at the task tells where it stands.
@@ -57,9 +57,4 @@ async function* heardPieces(
     heard();
     yield piece;
   }
-}
-
-function resultOf(data: string): unknown {
-  const reply = parsed(data);
-  return isRecord(reply) ? reply['result'] : undefined;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Card } from '../../cards/schema/card.ts';
+import { counted } from '../../fabric/domain/counted.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { AgentId, TaskId } from '../../fabric/domain/ids.ts';
 import { Target } from '../../fabric/domain/task.ts';
@@ -7,7 +8,6 @@ import type { AskedByRun, Run } from '../../fabric/ports/run-task.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
 import type { ToolCall, ToolOffer } from '../../router/gateway/gateway-client.ts';
 import { childMessageId, type CallAnswer, type MeshCaller } from '../calls/mesh-caller.ts';
-import { isAtRest } from '../calls/remote-task.ts';
 import type { UntrustedBlocks } from './untrusted-text.ts';
 
 const text = z.string().trim().min(1);
@@ -117,7 +117,7 @@ export function meshTools(
     const extension = 'agent' in wish ? {} : { submit: { target: wish.target } };
     const sending = { ...path(to), text: wish.text, messageId, wait: wish.wait, ...extension };
     const answer = await deps.calls.send(sending, signal);
-    if (answer.ok && !isAtRest(answer.task))
+    if (answer.ok && !answer.task.isAtRest)
       open.set(answer.task.taskId, { taskId: answer.task.taskId, to });
     return answerText(answer, to, blocks);
   };
@@ -129,7 +129,7 @@ export function meshTools(
     }
     run.progress(`Waits for ${to}.`);
     const answer = await deps.calls.await({ ...path(to), taskId }, signal);
-    if (answer.ok && isAtRest(answer.task)) open.delete(taskId);
+    if (answer.ok && answer.task.isAtRest) open.delete(taskId);
     return answerText(answer, to, blocks);
   };
 
@@ -240,5 +240,5 @@ const wordsOf = (facts: Readonly<Record<string, string | undefined>>): Record<st
 
 function cut(said: string): string {
   if (said.length <= resultChars) return said;
-  return `${said.slice(0, resultChars)}\n… shortened; ${said.length - resultChars} characters more.`;
+  return `${said.slice(0, resultChars)}\n… shortened; ${counted(said.length - resultChars, 'character')} more.`;
 }

@@ -1,48 +1,35 @@
-import type { PrincipalId } from '../../fabric/domain/ids.ts';
-import type { Provenance, Score, Target } from '../../fabric/domain/task.ts';
 import type { Directory } from '../../fabric/ports/directory.ts';
-import type { CandidateVerdict } from '../../router/decision.ts';
+import type { CandidateVerdict, RejectReason } from '../../router/decision.ts';
 import { sentence } from '../../router/explain.ts';
 import type { TargetResolver } from '../../router/resolve-target.ts';
-import { barredFor } from './route-bars.ts';
-import { toRouterTarget } from './router.ts';
-
-/** Somebody wants to know who would get a task, without submitting it. */
-export interface RouteWish {
-  readonly submitterId: PrincipalId;
-  readonly submitterRole: Provenance['submitterRole'];
-  readonly target: Target;
-  readonly text: string;
-  readonly score?: Score;
-}
+import { routeQuestion, type RouteWish } from './route-question.ts';
 
 export interface RouteForecast {
   readonly do: 'route' | 'park' | 'reject';
   readonly sentence: string;
+  /** Why not now, one clause each; empty where somebody would get it. */
+  readonly reasons: readonly string[];
+  /** Ms since the epoch when the first of those who could do it is free, as far as anybody knows. */
+  readonly untilMs?: number;
+  /** Of a refusal only. */
+  readonly why?: RejectReason;
   readonly candidates: readonly CandidateVerdict[];
 }
 
+/** Who would get it now, without submitting or reserving anything. */
+export type Foretell = (wish: RouteWish) => Promise<RouteForecast>;
+
 /** The router's own decision on the snapshot of now; nothing is written and nothing reserved. */
-export function routeDryRun(
-  resolver: TargetResolver,
-  directory: Directory,
-): (wish: RouteWish) => Promise<RouteForecast> {
-  return async ({ submitterId, submitterRole, target, text, score }) => {
-    const from = { submitter: submitterId, submitterRole, ancestors: [] };
-    const { decision } = await resolver.resolve({
-      target: toRouterTarget(target),
-      task: {
-        taskId: 'dry-run',
-        submitterId,
-        caller: 'interactive',
-        barred: barredFor(directory, from),
-        ...(score !== undefined && score > 0 ? { score } : {}),
-      },
-      text,
-    });
+export function routeDryRun(resolver: TargetResolver, directory: Directory): Foretell {
+  return async (wish) => {
+    const { decision } = await resolver.resolve(routeQuestion(directory, wish));
     return {
       do: decision.do,
       sentence: sentence(decision),
+      reasons: decision.do === 'route' ? [] : decision.reasons,
+      ...(decision.do === 'park' &&
+        decision.untilMs !== undefined && { untilMs: decision.untilMs }),
+      ...(decision.do === 'reject' && { why: decision.why }),
       candidates: decision.explain.candidates,
     };
   };

@@ -3,7 +3,7 @@ import type { Author } from '../../fabric/domain/events.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { unclaimedPhases, type TaskState } from '../../fabric/domain/state.ts';
-import type { Question, Selection, Target as TaskTarget } from '../../fabric/domain/task.ts';
+import type { Question, Selection } from '../../fabric/domain/task.ts';
 import { decisionIdFor, humanFor } from '../../fabric/domain/transition/questions.ts';
 import { change, eventOf } from '../../fabric/queue/change.ts';
 import type { QueueDeps } from '../../fabric/queue/deps.ts';
@@ -12,9 +12,7 @@ import { routeTask } from '../../fabric/queue/route.ts';
 import type { RouteDecision } from '../../router/decision.ts';
 import { sentence } from '../../router/explain.ts';
 import type { TargetResolver } from '../../router/resolve-target.ts';
-import { Need, Target } from '../../router/target.ts';
-import { barredFor } from './route-bars.ts';
-import { wishOf } from './task-text.ts';
+import { routeQuestion, routeWishOf } from './route-question.ts';
 
 export interface RoutingDeps extends QueueDeps {
   readonly resolver: TargetResolver;
@@ -32,7 +30,9 @@ export type RouteTask = (state: TaskState) => Promise<TaskState>;
 export function routeNewTask(deps: RoutingDeps): RouteTask {
   return async (state) => {
     if (state.agentId !== undefined || !unclaimedPhases.has(state.phase)) return state;
-    const { decision } = await deps.resolver.resolve(questionFor(deps, state));
+    const { decision } = await deps.resolver.resolve(
+      routeQuestion(deps.directory, routeWishOf(state)),
+    );
     deps.log.info('task.route', { taskId: state.taskId, do: decision.do, why: sentence(decision) });
     switch (decision.do) {
       case 'route':
@@ -43,41 +43,6 @@ export function routeNewTask(deps: RoutingDeps): RouteTask {
         return refused(deps, state, decision);
     }
   };
-}
-
-function questionFor(
-  { directory }: Pick<RoutingDeps, 'directory'>,
-  state: TaskState,
-): Parameters<TargetResolver['resolve']>[0] {
-  const { task, selection } = state;
-  const verdict = selection?.tier && { tier: selection.tier, source: selection.source };
-  return {
-    target: toRouterTarget(task.target),
-    task: {
-      taskId: state.taskId,
-      submitterId: task.provenance.submitter,
-      caller: task.mode === 'sync' ? 'interactive' : 'background',
-      ...(state.score > 0 && { score: state.score }),
-      ...(state.deadlineAtMs !== undefined && { deadlineMs: state.deadlineAtMs }),
-      ...(verdict && { verdict }),
-      barred: barredFor(directory, task.provenance),
-    },
-    text: wishOf(state),
-    hints: { contextRefs: task.contextRefs.length },
-  };
-}
-
-/** A submit's target as the router reads it. */
-export function toRouterTarget(target: TaskTarget): Target {
-  if (target.kind !== 'constraints') return Target.parse(target);
-  const { skill, vision, minContextTokens, ...same } = target.need;
-  const need = {
-    ...same,
-    ...(skill !== undefined && { caps: [skill] }),
-    ...(vision === true && { modality: ['text' as const, 'image' as const] }),
-    ...(minContextTokens !== undefined && { minContext: minContextTokens }),
-  };
-  return { kind: 'constraints', need: Need.parse(need) };
 }
 
 const authorOf = ({ routerId }: RoutingDeps): Author => ({

@@ -3,7 +3,7 @@ import type { ResultArtifact } from '../../fabric/domain/task.ts';
 import type { ArtifactStore } from '../../fabric/ports/artifact-store.ts';
 
 /** The task as its submitter wrote it, with what a refused first result lacked. */
-export function wishOf({ task: { intent, correction } }: TaskState): string {
+export function wishOf({ task: { intent, correction } }: Pick<TaskState, 'task'>): string {
   const wish = textOf(intent);
   if (correction === undefined) return wish;
   return `${wish}\n\nThe first result was refused: ${correction}`;

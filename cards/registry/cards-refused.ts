@@ -1,3 +1,4 @@
+import { counted } from '../../fabric/domain/counted.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { isError, toProblemLine } from '../schema/card-problem.ts';
 import type { Refusal } from './registry-events.ts';
@@ -9,7 +10,7 @@ export class CardsRefusedError extends MeshError {
   constructor(refusal: Refusal) {
     const errors = refusal.problems.filter(isError);
     const lines = errors.slice(0, 20).map(toProblemLine).join('\n');
-    const words = `Commit ${refusal.commit.slice(0, 12)} has ${errors.length} problems in its Cards`;
+    const words = `Commit ${refusal.commit.slice(0, 12)} has ${counted(errors.length, 'problem')} in its Cards`;
     super('VALIDATION_ERROR', `${words}. Correct and commit them:\n${lines}`);
     this.name = 'CardsRefusedError';
     this.refusal = refusal;

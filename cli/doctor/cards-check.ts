@@ -1,6 +1,7 @@
 import { lintCards, type HomeView } from '../../cards/registry/card-operations.ts';
 import { lastGoodFile } from '../../cards/registry/last-good.ts';
 import { isError, toProblemLine, type CardProblem } from '../../cards/schema/card-problem.ts';
+import { counted } from '../../fabric/domain/counted.ts';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 
@@ -15,7 +16,7 @@ export async function cardsFinding(view: HomeView, stateDir: string): Promise<Fi
     const [first] = errors;
     if (first) return refused(errors.length, first, await lastGoodFile(stateDir).read());
     const fix = 'See `mesh cards lint`.';
-    if (problems.length > 0) return warn('cards', `${problems.length} warnings`, fix);
+    if (problems.length > 0) return warn('cards', counted(problems.length, 'warning'), fix);
     return ok('cards', 'all sound');
   } catch (error) {
     return fail(
@@ -29,6 +30,6 @@ export async function cardsFinding(view: HomeView, stateDir: string): Promise<Fi
 function refused(errors: number, first: CardProblem, served: string | undefined): Finding {
   const instead =
     served === undefined ? 'no commit was ever served' : `${served.slice(0, 12)} is served instead`;
-  const says = `the newest commit is refused for ${errors} errors, ${instead}; first: ${toProblemLine(first)}`;
+  const says = `the newest commit is refused for ${counted(errors, 'error')}, ${instead}; first: ${toProblemLine(first)}`;
   return fail('cards', says, 'See `mesh cards lint --ref HEAD`, correct the Cards and commit.');
 }

@@ -1,6 +1,14 @@
 import { exitCodes } from '../exit-codes.ts';
 import type { Result } from '../session.ts';
-import { partsText, phaseOf, stateOf, textOf, type WireTask } from '../wire-task.ts';
+import {
+  artifactText,
+  optionsOf,
+  partsText,
+  phaseOf,
+  stateOf,
+  textOf,
+  type WireTask,
+} from '../../agents/calls/wire-task.ts';
 import { oneLine, printable } from './printable.ts';
 
 /** A followed task as the result of `send`: its answer, or what it waits for and how to go on. */
@@ -13,7 +21,7 @@ export function answerResult(task: WireTask): Result {
     const toVerify = ask === 'verify' ? `\n\nAccept it with: mesh verify ${id}` : '';
     return { data: task, text: `${artifactsText(task)}${toVerify}` };
   }
-  const said = task.status.message === undefined ? '' : printable(partsText(task.status.message));
+  const said = task.status.message ? printable(partsText(task.status.message)) : '';
   if (state === 'INPUT_REQUIRED') {
     const text = [
       `Task ${id} asks:`,
@@ -39,16 +47,15 @@ export function answerResult(task: WireTask): Result {
 }
 
 /** How an answer is written: one of the options, or words of one's own. */
-function choiceOf({ metadata }: WireTask): string {
-  const options = metadata?.['options'];
-  const words = Array.isArray(options) ? options.filter((one) => typeof one === 'string') : [];
+function choiceOf(task: WireTask): string {
+  const words = optionsOf(task);
   return words.length === 0 ? '"…"' : words.map((word) => oneLine(word)).join('|');
 }
 
 /** The texts of all artifacts; a name stands before each where there are several. */
 export function artifactsText({ artifacts }: Pick<WireTask, 'artifacts'>): string {
   const texts = artifacts.map((artifact) => {
-    const text = printable(partsText(artifact)).trimEnd();
+    const text = printable(artifactText(artifact)).trimEnd();
     return artifacts.length > 1 ? `${artifact.name ?? artifact.artifactId}:\n${text}` : text;
   });
   return texts.join('\n\n') || 'It is done and left no text.';

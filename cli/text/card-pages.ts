@@ -1,3 +1,4 @@
+import { counted } from '../../fabric/domain/counted.ts';
 import { stringify } from 'yaml';
 import type { CardDifference, CardRevision } from '../../cards/registry/card-history.ts';
 import type { CardRow, ShownCard } from '../../cards/registry/card-operations.ts';
@@ -68,6 +69,6 @@ export function problemLines(problems: readonly CardProblem[]): string {
   const sum =
     problems.length === 0
       ? 'All Cards are sound.'
-      : `${errors} errors, ${problems.length - errors} warnings.`;
+      : `${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}.`;
   return [...problems.map((problem) => printable(toProblemLine(problem))), sum].join('\n');
 }

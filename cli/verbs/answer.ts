@@ -4,7 +4,7 @@ import { MeshError } from '../../fabric/domain/errors.ts';
 import type { Run } from '../program.ts';
 import { textOfSubmission } from '../submission-options.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
-import { WireTask } from '../wire-task.ts';
+import { WireTask } from '../../agents/calls/wire-task.ts';
 
 const examples = `
 Examples:

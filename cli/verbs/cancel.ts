@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Run } from '../program.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
-import { phaseOf, stateOf, WireTask } from '../wire-task.ts';
+import { phaseOf, stateOf, WireTask } from '../../agents/calls/wire-task.ts';
 
 const examples = `
 Examples:

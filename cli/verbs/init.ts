@@ -1,3 +1,4 @@
+import { counted } from '../../fabric/domain/counted.ts';
 import type { Command } from 'commander';
 import { initHome } from '../../cards/registry/init-home.ts';
 import { loadEnvironment } from '../config.ts';
@@ -37,5 +38,5 @@ function initText(
 ): string {
   const at = commit.slice(0, 12);
   if (kind === 'existing') return `${home} is a mesh home already, at ${at}. Nothing was changed.`;
-  return `${home} is a mesh home now, with ${agentIds.length} agents (commit ${at}): ${agentIds.join(', ')}.\nStart it with: mesh up --home ${home}`;
+  return `${home} is a mesh home now, with ${counted(agentIds.length, 'agent')} (commit ${at}): ${agentIds.join(', ')}.\nStart it with: mesh up --home ${home}`;
 }

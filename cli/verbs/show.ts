@@ -9,6 +9,7 @@ import type { MeshConnection } from '../mesh-connection.ts';
 import type { Run } from '../program.ts';
 import type { Session } from '../session.ts';
 import { taskNamed, taskRpc } from '../task-ref.ts';
+import { RouteCandidate } from '../text/route-table.ts';
 import { taskPage, type TaskFamily } from '../text/task-page.ts';
 import { isParked } from '../text/task-table.ts';
 
@@ -28,7 +29,7 @@ export function define(command: Command, run: Run): void {
       run(async (session) => {
         const mesh = await session.connect();
         const log = await taskNamed(mesh, ref);
-        const [family, why, unavailable] = await Promise.all([
+        const [family, { sentence: why }, unavailable] = await Promise.all([
           familyOf(mesh, log),
           whyOf(session, mesh, log.state),
           unavailableAgents(mesh, session.signal),
@@ -60,16 +61,23 @@ async function familyOf({ board }: MeshConnection, { state }: TaskLog): Promise<
   };
 }
 
+const WhyAnswer = z.object({
+  sentence: z.string(),
+  /** Whom the router weighs, for a task that it has still to give to somebody. */
+  candidates: z.array(RouteCandidate).default([]),
+});
+type WhyAnswer = z.infer<typeof WhyAnswer>;
+
 /** The mesh's own sentence, else the one that the log alone gives. */
 export async function whyOf(
   session: Session,
   mesh: MeshConnection,
   state: TaskState,
-): Promise<string> {
+): Promise<WhyAnswer> {
   const params = { taskId: state.taskId };
   const call = { method: 'cardmesh/why', params, signal: session.signal };
-  return taskRpc(mesh, state, call, z.looseObject({ sentence: z.string() })).then(
-    ({ sentence }) => sentence,
-    () => whyWaiting(state, { nowMs: session.clock.nowMs() }),
-  );
+  return taskRpc(mesh, state, call, WhyAnswer).catch(() => ({
+    sentence: whyWaiting(state, { nowMs: session.clock.nowMs() }),
+    candidates: [],
+  }));
 }

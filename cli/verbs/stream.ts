@@ -4,7 +4,7 @@ import type { Run } from '../program.ts';
 import type { Result, Session } from '../session.ts';
 import { withSubmission, withTimeout } from '../submission-options.ts';
 import { oneLine, printable } from '../text/printable.ts';
-import { partsText, type StreamFrame } from '../wire-task.ts';
+import { artifactText, partsText, type StreamFrame } from '../../agents/calls/wire-task.ts';
 import { replyResult, type WaitingOptions } from './send.ts';
 import { submissionOf } from './submit.ts';
 
@@ -53,7 +53,7 @@ function frameWriter({ terminal, globals, note }: Session, jsonl: boolean) {
         const { artifact, append } = frame.artifactUpdate;
         if (seen.has(artifact.artifactId) && append !== true) return;
         seen.add(artifact.artifactId);
-        terminal.out(printable(partsText(artifact)));
+        terminal.out(printable(artifactText(artifact)));
       } else if ('statusUpdate' in frame && frame.statusUpdate.status.message) {
         note(oneLine(partsText(frame.statusUpdate.status.message), terminal.columns));
       }

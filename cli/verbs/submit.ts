@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { toSubmission, type Submission } from '../submission.ts';
 import { textOfSubmission, withSubmission, type SubmissionOptions } from '../submission-options.ts';
 import { taskNamed } from '../task-ref.ts';
-import { phaseOf, stateOf, textOf, WireTask } from '../wire-task.ts';
+import { phaseOf, stateOf, textOf, WireTask } from '../../agents/calls/wire-task.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 
 const examples = `

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { counted } from '../../fabric/domain/counted.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Held } from '../../fabric/queue/claim.ts';
@@ -180,6 +181,6 @@ async function lease(session: Session, mesh: MeshConnection, ref: string): Promi
   const since = relative(claimedAtMs, session.clock.nowMs());
   return {
     data: { taskId: uid, held: true, holder, fence, leaseMs, claimedAtMs, beats: count },
-    text: `${holder} took ${shortId(uid)} ${since} with fence ${fence}, a lease of ${span(leaseMs)}, renewed ${count} times.`,
+    text: `${holder} took ${shortId(uid)} ${since} with fence ${fence}, a lease of ${span(leaseMs)}, renewed ${counted(count, 'time')}.`,
   };
 }

@@ -6,7 +6,7 @@ import type { Run } from '../program.ts';
 import type { Result, Session } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
 import { atMsOf, parseWhen, type When } from '../text/points-in-time.ts';
-import { phaseOf, stateOf, WireTask } from '../wire-task.ts';
+import { phaseOf, stateOf, WireTask } from '../../agents/calls/wire-task.ts';
 
 const group = 'Steering, people only:';
 

@@ -5,7 +5,7 @@ import type { MeshConnection } from '../mesh-connection.ts';
 import type { Run } from '../program.ts';
 import type { Result, Session } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
-import { WireTask } from '../wire-task.ts';
+import { WireTask } from '../../agents/calls/wire-task.ts';
 
 const examples = `
 Examples:

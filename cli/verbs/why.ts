@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Run } from '../program.ts';
 import { shortId, taskNamed } from '../task-ref.ts';
 import { printable } from '../text/printable.ts';
+import { routeTable } from '../text/route-table.ts';
 import { whyOf } from './show.ts';
 
 const examples = `
@@ -18,10 +19,14 @@ export function define(command: Command, run: Run): void {
       run(async (session) => {
         const mesh = await session.connect();
         const { state } = await taskNamed(mesh, ref);
-        const sentence = await whyOf(session, mesh, state);
+        const { sentence, candidates } = await whyOf(session, mesh, state);
+        const weighed = routeTable(candidates, session.clock.nowMs());
         return {
-          data: { taskId: state.taskId, phase: state.phase, sentence },
-          text: `${shortId(state.taskId)}: ${printable(sentence)}`,
+          data: {
+            ...{ taskId: state.taskId, phase: state.phase, sentence },
+            ...(candidates.length > 0 && { candidates }),
+          },
+          text: `${shortId(state.taskId)}: ${printable(sentence)}${weighed}`,
         };
       }),
     );

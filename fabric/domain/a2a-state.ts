@@ -1,8 +1,16 @@
 import type { Phase, TaskState } from './state.ts';
 
 /** A2A 1.0 task states, without their wire prefix. */
-export type A2aState =
-  'SUBMITTED' | 'WORKING' | 'INPUT_REQUIRED' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'REJECTED';
+export const a2aStates = [
+  'SUBMITTED',
+  'WORKING',
+  'INPUT_REQUIRED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELED',
+  'REJECTED',
+] as const;
+export type A2aState = (typeof a2aStates)[number];
 
 export interface A2aView {
   readonly state: A2aState;

@@ -23,6 +23,9 @@ export const limits = {
   /** A claim, its start and its end: no claim without room for all of them. */
   eventsOfRun: 3,
   messageChars: 1_000,
+  /** One sentence of a run's program about what it does, and how many of them it may say. */
+  progressBytes: 1024,
+  progressPerMinute: 60,
   answerChars: 4_000,
   questionOptions: 4,
   splitChildren: 10,

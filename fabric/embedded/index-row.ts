@@ -41,6 +41,7 @@ function movedRow(number: number, state: TaskState): Write {
   return [
     'moved',
     state.phase,
+    a2aViewOf(state).state,
     state.phaseAtMs,
     takingRank(state),
     stageOf(state),
@@ -65,6 +66,7 @@ function wholeRow(number: number, state: TaskState): SqliteValue[] {
     state.submittedAtMs,
     state.deadlineAtMs ?? null,
     state.phase,
+    a2aViewOf(state).state,
     state.phaseAtMs,
     takingRank(state),
     stageOf(state),

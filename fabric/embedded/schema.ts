@@ -1,8 +1,8 @@
 /**
  * Layout of the file; one with a greater number was written by a newer release. Layout 1 lacks
- * `tasks.version`: what is derived is made anew.
+ * `tasks.version`, 2 lacks `tasks.shown`: what is derived is made anew.
  */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** Logs of so many events have an index of their own: few ever get there, so it costs the others nothing. */
 export const longFromVersion = 256;
@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS tasks (
   submitted_at INTEGER NOT NULL,
   deadline INTEGER,
   phase TEXT NOT NULL,
+  shown TEXT NOT NULL,
   phase_at INTEGER NOT NULL,
   rank INTEGER NOT NULL,
   stage INTEGER,
@@ -82,8 +83,8 @@ CREATE TABLE IF NOT EXISTS concerned (
 
 const taskRow =
   'INTO tasks (number, uid, context_key, context, queue, agent, parent, submitter, submitted_at, ' +
-  'deadline, phase, phase_at, rank, stage, not_before, ended_at, version) ' +
-  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  'deadline, phase, shown, phase_at, rank, stage, not_before, ended_at, version) ' +
+  'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
 /** Takes what is derived out of a file of an older layout. */
 export const dropIndexTables = 'DROP TABLE IF EXISTS tasks; DROP TABLE IF EXISTS concerned;';
@@ -98,7 +99,7 @@ export const writeStatements = {
   newTask: `INSERT ${taskRow}`,
   task: `INSERT OR REPLACE ${taskRow}`,
   moved:
-    'UPDATE tasks SET phase = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, ' +
+    'UPDATE tasks SET phase = ?, shown = ?, phase_at = ?, rank = ?, stage = ?, not_before = ?, ' +
     'ended_at = ?, version = ? WHERE number = ?',
   concerns: 'INSERT OR IGNORE INTO concerned (principal, number) VALUES (?, ?)',
   concernsNoMore: 'DELETE FROM concerned WHERE principal = ? AND number = ?',

@@ -98,6 +98,7 @@ function termsOf(query: TaskQuery, probing: boolean): Terms {
     need('context_key = ?', keyOfText(query.contextId));
     need('context = ?', query.contextId);
   }
+  need('shown = ?', query.shownAs);
   need('agent = ?', query.agentId);
   need('queue = ?', query.queue);
   need('parent = ?', query.parent);

@@ -1,11 +1,15 @@
 import type { TaskId } from '../domain/ids.ts';
 
-/** One frame of a task's stream at its edge: what subscribers saw, in order. */
+/** One frame of a task's stream at its edge: what subscribers were told, in order. */
 export interface JournalFrame {
   /** From 1, per task and incarnation, without gaps. */
   readonly sequence: number;
   readonly incarnation: string;
-  /** A2A 1.0 StreamResponse as JSON. */
+  /**
+   * The edge's own words as JSON (`StreamFrame`), never a StreamResponse: what a subscriber sees depends on who
+   * they are. A state or an artifact is named by the version of the log that has it and drawn anew for each
+   * viewer; only what no log has, pieces of the answer and progress, is in the frame itself.
+   */
   readonly frame: unknown;
 }
 

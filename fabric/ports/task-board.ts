@@ -1,3 +1,4 @@
+import type { A2aState } from '../domain/a2a-state.ts';
 import type { TaskEvent } from '../domain/events.ts';
 import type { ContextId, QueueId, TaskId } from '../domain/ids.ts';
 import type { Phase, TaskState } from '../domain/state.ts';
@@ -30,6 +31,8 @@ export interface TaskQuery {
   readonly queue?: QueueId;
   readonly parent?: TaskId;
   readonly phases?: readonly Phase[];
+  /** Only tasks that show as this to somebody who may not verify them (`a2a-state.ts`). */
+  readonly shownAs?: A2aState;
   /** Only tasks under a claim, for the sweep of leases. */
   readonly leasesOnly?: boolean;
   /** Only tasks that have not ended for the world outside (`a2a-state.ts`): not done unverified for good, not closed. */

@@ -18,11 +18,14 @@ export type Steering =
   | { readonly do: 'revoke'; readonly to: 'ready' | 'submitted' | 'paused' }
   | { readonly do: 'edit'; readonly edit: Edit };
 
-/** What lets work go on is a submitter's right, what holds it up a canceler's. */
-const scopeOf: Readonly<Record<Steering['do'], Scope>> = {
-  admit: 'tasks:submit',
-  resume: 'tasks:submit',
+/**
+ * What each takes (`docs/protocol.md`): to say what is wanted and when, a submitter's scope; a person's yes to
+ * what waits for one, that of answers; to hold work up or end it, a canceler's.
+ */
+export const steeringScopes: Readonly<Record<Steering['do'], Scope>> = {
   edit: 'tasks:submit',
+  admit: 'tasks:answer',
+  resume: 'tasks:answer',
   pause: 'tasks:cancel',
   revoke: 'tasks:cancel',
   archive: 'tasks:cancel',
@@ -45,7 +48,7 @@ export async function steerTask(
       taskId: uid,
     });
   }
-  requireScope(principal, scopeOf[steering.do]);
+  requireScope(principal, steeringScopes[steering.do]);
   const by = authorOf(principal);
   return change(deps, uid, ({ state }) => {
     if (!maySee(state, principal)) throw unknownTask(uid);

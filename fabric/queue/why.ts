@@ -1,3 +1,4 @@
+import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
 import { hasRoomForRun, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
@@ -6,8 +7,10 @@ export interface Surroundings {
   readonly nowMs: number;
   /** a(t) of the task's agent; absent where no agent is chosen yet. */
   readonly availability?: Availability;
-  /** Runs of that agent now, and its bound. */
+  /** Runs of other tasks that the agent has now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
+  /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
+  readonly choice?: string;
 }
 
 /** In one sentence: what a task waits for, and until when as far as anybody knows. */
@@ -43,16 +46,21 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     case 'deploy-failed':
       return `It is done and ${state.phase}; it waits to be verified.`;
     case 'dead-letter':
-      return `It was given up after ${state.attempts} attempts (${state.failure ?? 'no reason kept'}); a person may archive it or submit it again.`;
+      return `It was given up after ${counted(state.attempts, 'attempt')} (${state.failure ?? 'no reason kept'}); a person may archive it or submit it again.`;
     default:
       return `It waits for nothing: it is ${state.phase}.`;
   }
 }
 
 function whyReady(state: TaskState, agent: string, around: Surroundings): string {
-  const { availability, slots, nowMs } = around;
+  const { availability, slots, choice, nowMs } = around;
   if (!hasRoomForRun(state)) {
     return `Its log has no room for another run (${state.version} of ${limits.versions} events): the keeper gives it up; submit it again.`;
+  }
+  if (state.agentId === undefined) {
+    return choice === undefined
+      ? 'It waits for the router to choose an agent.'
+      : `No agent has it yet. ${choice}`;
   }
   if (availability?.a === 0) {
     const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
@@ -63,7 +71,7 @@ function whyReady(state: TaskState, agent: string, around: Surroundings): string
     return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}${times}.`;
   }
   if (slots && slots.taken >= slots.limit) {
-    return `It waits for a free slot: ${agent} runs ${slots.taken} of ${slots.limit} tasks.`;
+    return `It waits for a free slot: ${agent} runs ${slots.taken} of ${counted(slots.limit, 'task')}.`;
   }
   return `It is ready; a worker of queue ${state.queue} takes it next.`;
 }

@@ -129,18 +129,19 @@ async function takeNext(
   stopping: AbortSignal,
 ): Promise<{ readonly run: Promise<void> } | undefined> {
   if (leaving.aborted) return undefined;
-  const giveBack = options.slots.tryTake(policy.agentId, policy.concurrency);
-  if (giveBack === undefined) return undefined;
+  const slot = options.slots.tryTake(policy.agentId, policy.concurrency);
+  if (slot === undefined) return undefined;
   try {
     const held = await claimBest(deps, policy, options.incarnation);
     if (held === undefined) {
-      giveBack();
+      slot.giveBack();
       return undefined;
     }
+    slot.holdFor(held.uid);
     options.onClaimed?.(held);
-    return { run: runTaken(deps, held, policy, options, stopping).finally(giveBack) };
+    return { run: runTaken(deps, held, policy, options, stopping).finally(() => slot.giveBack()) };
   } catch (error) {
-    giveBack();
+    slot.giveBack();
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { a2aStates } from '../domain/a2a-state.ts';
 import { TaskEvent } from '../domain/events.ts';
 import { ContextId, QueueId, TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
@@ -14,6 +15,7 @@ const Query = z.strictObject({
   queue: QueueId.exactOptional(),
   parent: TaskId.exactOptional(),
   phases: z.array(Phase).max(phases.length).readonly().exactOptional(),
+  shownAs: z.enum(a2aStates).exactOptional(),
   leasesOnly: z.boolean().exactOptional(),
   openOnly: z.boolean().exactOptional(),
   dueBeforeMs: z.number().exactOptional(),

@@ -1,3 +1,4 @@
+import { counted } from '../../fabric/domain/counted.ts';
 import type { CostClass } from '../../fabric/domain/trust.ts';
 import type { ServedBy } from './gateway-client.ts';
 
@@ -24,7 +25,7 @@ export function auditCall(
 ): readonly GatewayIncident[] {
   const incidents: GatewayIncident[] = [];
   if (attemptedFallbacks !== undefined && attemptedFallbacks > 0) {
-    const message = `The gateway fell back ${attemptedFallbacks} times for ${modelAgentId} although fallbacks are off. Remove its fallbacks from the gateway's configuration.`;
+    const message = `The gateway fell back ${counted(attemptedFallbacks, 'time')} for ${modelAgentId} although fallbacks are off. Remove its fallbacks from the gateway's configuration.`;
     incidents.push({ kind: 'fallback', message });
   }
   if (

@@ -1,3 +1,4 @@
+import { counted } from '../../fabric/domain/counted.ts';
 import type { Availability } from '../../fabric/ports/availability.ts';
 import { capFor } from '../governor/background-share.ts';
 import { clockText } from '../wall-time.ts';
@@ -30,8 +31,9 @@ function reasonFor(state: WindowState, { units, caller }: Ask, nowMs: number): s
   }
   const asked = unitsFor(window, units);
   const cap = capFor(window, caller, false);
-  if (asked > cap) return `the call needs ${asked} ${window.unit}s and ${name} has ${cap} at most`;
-  const used = `${usedAt(state, nowMs)} of ${window.cap} ${window.unit}s used in ${name}`;
+  if (asked > cap)
+    return `the call needs ${counted(asked, window.unit)} and ${name} has ${cap} at most`;
+  const used = `${usedAt(state, nowMs)} of ${counted(window.cap, window.unit)} used in ${name}`;
   const reserve = cap < window.cap ? `; ${window.cap - cap} are kept for people who wait` : '';
   return used + reserve;
 }

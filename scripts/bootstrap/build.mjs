@@ -33,7 +33,7 @@ export async function build(root) {
     runStep(process.execPath, [program, compiler, root], { cwd: root, input: changed.join('\n') }),
   );
   const stale = deleteStaleOutputs(root);
-  if (stale.length > 0) say(`deleted ${stale.length} outputs of sources that are gone`);
+  if (stale.length > 0) say(`deleted outputs of sources that are gone: ${stale.length}`);
   if (!existsSync(join(root, 'dist/cli/main.js'))) {
     throw new SetupError(
       'The build made no dist/cli/main.js. Is cli/main.ts there? Delete dist and try again.',

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { A2aState } from '../../fabric/domain/a2a-state.ts';
+import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { ContextId, QueueId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
@@ -332,6 +334,33 @@ function describeFinding(fresh: Fresh): void {
     expect(await found({ openOnly: true })).toEqual(sorted([open, waiting]));
     expect(await found({ openOnly: true, phases: ['done'] })).toEqual([open]);
     expect(await found({ phases: ['done'] })).toEqual(sorted([ended, open]));
+  });
+
+  it('finds what shows as a state, through all that moves a task', async () => {
+    const { board } = await fresh();
+    const found = async (shownAs: A2aState) => {
+      const { states, total } = await board.find({ shownAs, limit: 10 });
+      expect(total).toBe(states.length);
+      return sorted(ids(states));
+    };
+    const begun = async (...events: readonly TaskEvent[]) => {
+      const uid = await submitted(board, { definition: { verification: 'submitter' } });
+      await appendAll(board, uid, [claimedBy('adolf', { attempt: 1 }), ...events]);
+      return uid;
+    };
+    const fresher = await submitted(board);
+    const again = await begun(releasedBy('adolf', 2));
+    const done = await begun(settledBy('adolf', 2));
+    const asked = await begun(askedBy('adolf', 2, ['alvis']));
+    const closed = await begun(settledBy('adolf', 2), verifiedBy('alvis'));
+    expect(await found('SUBMITTED')).toEqual([fresher]);
+    expect(await found('WORKING')).toEqual(sorted([again, done]));
+    expect(await found('INPUT_REQUIRED')).toEqual([asked]);
+    expect(await found('COMPLETED')).toEqual([closed]);
+    expect(await found('REJECTED')).toEqual([]);
+    await appendAll(board, fresher, [claimedBy('adolf', { attempt: 1 })]);
+    expect(await found('SUBMITTED')).toEqual([]);
+    expect(await found('WORKING')).toEqual(sorted([fresher, again, done]));
   });
 
   it('finds what has ended for the world outside before an instant', async () => {

@@ -167,7 +167,14 @@ describe('the A2A SDK 1.3.0 as a client', { timeout: 60_000 }, () => {
       ...['SendMessage', 'SendStreamingMessage', 'GetTask', 'ListTasks', 'CancelTask'],
       ...['SubscribeToTask', 'GetExtendedAgentCard', 'CreateTaskPushNotificationConfig'],
       ...['message/send', 'message/stream', 'tasks/get', 'tasks/cancel', 'tasks/resubscribe'],
-      ...['cardmesh/answer', 'cardmesh/verify', 'cardmesh/why', 'cardmesh/steer', 'no/such'],
+      ...[
+        'cardmesh/answer',
+        'cardmesh/verify',
+        'cardmesh/why',
+        'cardmesh/steer',
+        'cardmesh/progress',
+        'no/such',
+      ],
     ];
     for (const method of methods) {
       const answer = await fetch(addressOf('understudy'), {

@@ -130,7 +130,7 @@ describe('repo-report', () => {
       'repo-report',
       packet({ goal: 'The last 90 days', sources: [{ id: 's', reference }] }),
     );
-    expect(summary).toContain('1 commits (last 90 days), 1 authors');
+    expect(summary).toContain('1 commit (last 90 days), 1 author, ');
   });
 
   it('asks which one where none is named, or says so where it may not ask', async () => {
@@ -222,7 +222,7 @@ describe('link-checker', () => {
     );
     const { summary } = await run('link-checker', packet({ goal: `Check ${dir}` }));
     expect(summary.split('\n')).toEqual([
-      '5 broken. 2 documents, 11 links, 0 web addresses asked. Not checked: 1 (mail, absolute paths, or too many).',
+      '5 broken. 2 documents, 11 links, web addresses asked: 0. Not checked: 1 (mail, absolute paths, or too many).',
       '',
       '- a.md:6 `deep/c.md`: file not found',
       '- a.md:7 `deep/b.md#same-2`: no heading #same-2',

@@ -41,7 +41,7 @@ describe('what the doctor says of the Cards', () => {
     expect(await examined()).toMatchObject({ verdict: 'ok' });
     home.card({ admit: ['untrusted'] });
     home.commit();
-    expect(await examined()).toMatchObject({ verdict: 'warn', says: '1 warnings' });
+    expect(await examined()).toMatchObject({ verdict: 'warn', says: '1 warning' });
   });
 
   it('is why the newest commit is refused, and what is served instead', async () => {
@@ -54,7 +54,7 @@ describe('what the doctor says of the Cards', () => {
     expect(verdict).toBe('fail');
     expect(says).toContain(`${good.slice(0, 12)} is served instead`);
     expect(says).toMatch(
-      /refused for 1 errors.*cards\/adolf\.card\.yaml:\d+:\d+ error UNKNOWN_AGENT/,
+      /refused for 1 error,.*cards\/adolf\.card\.yaml:\d+:\d+ error UNKNOWN_AGENT/,
     );
     home.card({});
     home.commit('Repair Adolf');

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { phasesShownAs } from '../../agents/a2a/list-tasks.ts';
+import { a2aStates } from '../../fabric/domain/a2a-state.ts';
+import { scopes } from '../../fabric/domain/principal.ts';
+import type { RunTask } from '../../fabric/ports/run-task.ts';
 import { edgeMesh, type EdgeMesh } from '../support/edge-mesh.ts';
 import { errorOf, message, rpc, taskOf, type WireTask } from '../support/edge-calls.ts';
 import { shout } from '../support/edge-runs.ts';
@@ -9,7 +12,7 @@ let token: string;
 let url: string;
 const made: string[] = [];
 beforeAll(async () => {
-  mesh = await edgeMesh();
+  mesh = await edgeMesh({ waitMs: 500 });
   token = await mesh.tokenOf('alvis');
   url = mesh.urlOf('adolf');
   mesh.runs.set('adolf', shout);
@@ -29,8 +32,8 @@ interface Page {
   readonly pageSize: number;
   readonly totalSize: number;
 }
-const list = async (params: object = {}) =>
-  (await rpc(url, 'ListTasks', params, { token })).result as Page;
+const list = async (params: object = {}, as = token) =>
+  (await rpc(url, 'ListTasks', params, { token: as })).result as Page;
 
 describe('ListTasks', () => {
   it('gives the newest status first, without artifacts, and says how many there are', async () => {
@@ -88,5 +91,84 @@ describe('ListTasks', () => {
 
   it('looks for every phase in some state', () => {
     expect(new Set(Object.values(phasesShownAs).flat()).size).toBe(22);
+  });
+});
+
+describe('totalSize', () => {
+  beforeAll(async () => {
+    const contextId = 'mixed';
+    const verification = 'submitter';
+    const send = async (text: string, extension: object = { verification }) =>
+      taskOf(
+        await rpc(
+          url,
+          'SendMessage',
+          { message: message(text, { contextId }, extension) },
+          { token },
+        ),
+      ).id;
+    const asking: RunTask = async () => ({
+      ...{ kind: 'asked' },
+      question: { kind: 'question', to: 'submitter', text: 'Which?', options: [] },
+    });
+    for (let n = 0; n < 5; n++) await send(`to verify ${n}`);
+    for (let n = 0; n < 2; n++) await send(`for good ${n}`, { verification: 'none' });
+    for (const verdict of ['verified', 'refused']) {
+      const taskId = await send(`is ${verdict}`);
+      const note = 'Looked at.';
+      taskOf(await rpc(url, 'cardmesh/verify', { taskId, verdict, note }, { token }));
+    }
+    const archived = await send('put away', { verification: 'none' });
+    await rpc(url, 'cardmesh/steer', { taskId: archived, do: 'archive' }, { token });
+    mesh.runs.set('adolf', asking);
+    for (let n = 0; n < 3; n++) await send(`asks ${n}`);
+    mesh.runs.set('adolf', async () => ({ kind: 'parked', reason: 'a wall' }));
+    await send('has worked, waits');
+    mesh.away.set('adolf', { a: 0, reasons: ['away'] });
+    for (let n = 0; n < 2; n++) await send(`waits ${n}`);
+    const canceled = await send('stop');
+    await rpc(url, 'CancelTask', { id: canceled }, { token });
+    mesh.away.delete('adolf');
+    mesh.runs.set('adolf', shout);
+  });
+
+  const viewers: readonly (readonly [string, () => Promise<string>])[] = [
+    ['who may verify', () => Promise.resolve(token)],
+    ['the same person without that scope', () => mesh.tokenOf('alvis', ['tasks:read'])],
+    ['who reads all', () => mesh.tokenOf('auditor', ['tasks:read', 'tasks:read-all'])],
+    ['who reads all and verifies for the submitter', () => mesh.tokenOf('operator', scopes)],
+    ['who sees none', () => mesh.tokenOf('bob')],
+  ];
+
+  it.each(viewers)('is exact for %s, whatever the status, on every page', async (_who, make) => {
+    const as = await make();
+    const all = (await list({ pageSize: 100 }, as)).tasks;
+    const shown = new Map<string, number>();
+    for (const { status } of all) shown.set(status.state, (shown.get(status.state) ?? 0) + 1);
+    for (const state of a2aStates) {
+      const status = `TASK_STATE_${state}`;
+      let [pageToken, listed] = ['', 0];
+      do {
+        const page = await list({ status, pageSize: 2, pageToken }, as);
+        expect([status, page.totalSize]).toEqual([status, shown.get(status) ?? 0]);
+        expect(page.tasks.every((task) => task.status.state === status)).toBe(true);
+        listed += page.tasks.length;
+        pageToken = page.nextPageToken;
+      } while (pageToken !== '');
+      expect([status, listed]).toEqual([status, shown.get(status) ?? 0]);
+    }
+  });
+
+  it('is exact within a context as well', async () => {
+    const counts = await Promise.all(
+      a2aStates.map(async (state) => {
+        const page = await list({ status: `TASK_STATE_${state}`, contextId: 'mixed', pageSize: 1 });
+        return [state, page.totalSize] as const;
+      }),
+    );
+    expect(Object.fromEntries(counts)).toEqual({
+      ...{ SUBMITTED: 2, WORKING: 1, INPUT_REQUIRED: 8, COMPLETED: 4, FAILED: 1, CANCELED: 1 },
+      REJECTED: 0,
+    });
   });
 });

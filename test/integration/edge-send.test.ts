@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scopes, type Scope } from '../../fabric/domain/principal.ts';
 import { edgeMesh, type EdgeMesh } from '../support/edge-mesh.ts';
 import { errorOf, message, rpc, taskOf, until } from '../support/edge-calls.ts';
 import { answered, ledRun, shout } from '../support/edge-runs.ts';
@@ -304,6 +305,44 @@ describe('the submit extension', () => {
     const reply = await rpc(url, 'cardmesh/why', { taskId: id }, { token });
     mesh.away.delete('adolf');
     expect(JSON.stringify(reply.result)).toContain('closed for the night');
+  });
+
+  it.each<[string, object, Scope]>([
+    ['edit', { edit: { priority: 1 } }, 'tasks:submit'],
+    ['pause', {}, 'tasks:cancel'],
+    ['resume', {}, 'tasks:answer'],
+    ['admit', {}, 'tasks:answer'],
+    ['revoke', { to: 'paused' }, 'tasks:cancel'],
+    ['archive', {}, 'tasks:cancel'],
+    ['deadletter', { reason: 'nobody wants it' }, 'tasks:cancel'],
+  ])(
+    'lets a person %s a task with the scope for that and without all others',
+    async (verb, more, scope) => {
+      mesh.away.set('adolf', { a: 0, reasons: ['away'] });
+      const { id: taskId } = taskOf(await send({ message: message(verb, {}, {}) }));
+      mesh.away.delete('adolf');
+      const steer = async (scopesOfToken: readonly Scope[]) => {
+        const params = { taskId, do: verb, ...more };
+        const as = { token: await mesh.tokenOf('alvis', scopesOfToken) };
+        return rpc(url, 'cardmesh/steer', params, as);
+      };
+      const without = await steer(scopes.filter((one) => one !== scope));
+      expect([without.status, errorOf(without).reason]).toEqual([403, 'TRUST_DENIED']);
+      expect(JSON.stringify(without.error)).toContain(scope);
+      const only = await steer([scope]);
+      expect(only.status).toBe(200);
+      expect(errorOf(only).reason).not.toBe('TRUST_DENIED');
+    },
+  );
+
+  it('takes no steering that it does not know', async () => {
+    const reply = await rpc(
+      url,
+      'cardmesh/steer',
+      { taskId: 'f'.repeat(32), do: 'juggle' },
+      { token },
+    );
+    expect(errorOf(reply).code).toBe(-32602);
   });
 
   it('lets a person pause and take up a task, and no agent', async () => {

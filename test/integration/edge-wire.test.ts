@@ -242,6 +242,7 @@ describe('any body at all', () => {
     'cardmesh/verify',
     'cardmesh/steer',
     'cardmesh/why',
+    'cardmesh/progress',
     '__proto__',
   );
   const oddParams = fc.oneof(

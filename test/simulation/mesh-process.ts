@@ -117,8 +117,8 @@ async function answerCallers(
     await process.clock.sleep(20_000 * random.fraction());
     const policy = deps.directory.agent('nina');
     if (policy === undefined) continue;
-    const giveBack = slots.tryTake('nina', policy.concurrency);
-    if (giveBack === undefined) continue;
+    const slot = slots.tryTake('nina', policy.concurrency);
+    if (slot === undefined) continue;
     try {
       const { state } = await submitTask(deps, {
         principal: callers.alvis,
@@ -140,7 +140,7 @@ async function answerCallers(
     } catch {
       // The board is not there: the caller gets an error, and the next one comes.
     } finally {
-      giveBack();
+      slot.giveBack();
     }
   }
 }

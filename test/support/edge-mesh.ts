@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { exportJWK, generateKeyPair } from 'jose';
 import { join } from 'node:path';
+import { createProgressMeter } from '../../agents/a2a/progress-meter.ts';
 import { createRunsUnderWay } from '../../agents/a2a/runs-under-way.ts';
 import { createTaskActors, type TaskActors } from '../../agents/a2a/task-actors.ts';
 import { createAuthenticate } from '../../agents/auth/authenticate.ts';
@@ -129,6 +130,7 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
   });
   const slots = createSlots();
   const underWay = createRunsUnderWay();
+  const progressMeter = createProgressMeter(clock);
   const runs = new Map<string, RunTask>();
   const away = new Map<string, Availability>();
   const availability = { at: (id: string) => away.get(id) ?? { a: 1 as const, reasons: [] } };
@@ -172,7 +174,8 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
       ...{ agentId, queue, actors, registry, availability, slots, incarnation, authenticate },
       ...{ waitMs, stopping: stopping.signal, publicUrl: () => urls.get(agentId) ?? '' },
       personas: { runTaskOf: (id) => runs.get(id) },
-      runs: underWay,
+      ...{ runs: underWay, progressMeter },
+      secretsOf: (id) => (id === 'talker' ? ['open-sesame'] : []),
       ...(agentId === 'router' && options.route
         ? { route: (state: TaskState) => options.route!(mesh, state) }
         : {}),

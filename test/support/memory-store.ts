@@ -245,6 +245,7 @@ function matches(state: TaskState, query: TaskQuery): boolean {
       concerns(state, query.principal) ||
       (query.reviewer === true && isForReviewers(state))) &&
     (query.phases === undefined || query.phases.includes(state.phase)) &&
+    is(query.shownAs, a2aViewOf(state).state) &&
     (!query.openOnly || !isTerminal(a2aViewOf(state).state)) &&
     (query.dueBeforeMs === undefined || (state.deadlineAtMs ?? Infinity) <= query.dueBeforeMs) &&
     (query.changedSinceMs === undefined || state.phaseAtMs >= query.changedSinceMs) &&

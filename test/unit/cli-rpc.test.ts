@@ -6,7 +6,7 @@ import type { MeshConnection } from '../../cli/mesh-connection.ts';
 import { rpc, rpcStream } from '../../cli/rpc.ts';
 import { openSession } from '../../cli/session.ts';
 import { answerResult } from '../../cli/text/answer-text.ts';
-import { StreamFrame, type WireTask } from '../../cli/wire-task.ts';
+import { StreamFrame, type WireTask } from '../../agents/calls/wire-task.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -112,6 +112,8 @@ describe('errors of the mesh, as the command sees them', () => {
     const headers = new Headers(seen[0]?.headers);
     expect(headers.get('authorization')).toBe('Bearer t');
     expect(headers.get('a2a-version')).toBe('1.0');
+    // It would carry the token to whomever it names.
+    expect(seen[0]?.redirect).toBe('error');
   });
 });
 
@@ -163,7 +165,7 @@ describe('sending and waiting', () => {
       ]),
     );
     const reply = await sendAndFollow(session, mesh, submission);
-    expect('task' in reply && answerResult(reply.task)).toMatchObject({ text: 'Forty\n-two' });
+    expect('task' in reply && answerResult(reply.task)).toMatchObject({ text: 'Forty-two' });
   });
 
   it('loses nothing when the stream breaks: the task is read until it rests', async () => {
@@ -255,7 +257,9 @@ describe('sending and waiting', () => {
     const silent = following((_body, init) => {
       const { signal } = init;
       return new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        const stop = () => reject(signal?.reason as Error);
+        if (signal?.aborted) stop();
+        signal?.addEventListener('abort', stop);
       });
     });
     const waiting = sendAndFollow(silent.session, silent.mesh, silent.submission);

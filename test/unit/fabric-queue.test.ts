@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoardUnavailableError } from '../../fabric/domain/errors.ts';
 import { AgentId, QueueId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
 import type { AvailabilityProbe } from '../../fabric/ports/availability.ts';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
@@ -10,12 +11,19 @@ import { keepText } from '../../fabric/queue/finish.ts';
 import { runHeld } from '../../fabric/queue/run-held.ts';
 import { createSlots } from '../../fabric/queue/slots.ts';
 import { submitTask } from '../../fabric/queue/submit.ts';
+import { whyWaiting } from '../../fabric/queue/why.ts';
 import { startWorker } from '../../fabric/queue/worker.ts';
 import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
 
 const pinned = (id: string) => ({ kind: 'agent', agentId: AgentId.parse(id) }) as const;
 const available: AvailabilityProbe = { at: () => ({ a: 1, reasons: [] }) };
+const next = /a worker of queue berta takes it next/;
 const never = new AbortController().signal;
+
+const aroundOf = ({ clock }: QueueMesh, taken: number) => ({
+  nowMs: clock.nowMs(),
+  slots: { taken, limit: 1 },
+});
 
 /** The mesh with its board changed in one place. */
 const withBoard = (mesh: QueueMesh, change: (board: TaskBoard) => Partial<TaskBoard>) => ({
@@ -69,14 +77,55 @@ describe('places', () => {
     const slots = createSlots();
     let calls = 0;
     const undo = slots.onFree('adolf', () => (calls += 1));
-    slots.tryTake('adolf', 1)?.();
+    slots.tryTake('adolf', 1)?.giveBack();
     expect(calls).toBe(0);
-    const giveBack = slots.tryTake('adolf', 1);
+    const slot = slots.tryTake('adolf', 1);
     expect(slots.tryTake('adolf', 1)).toBeUndefined();
-    giveBack?.();
-    giveBack?.();
+    slot?.giveBack();
+    slot?.giveBack();
     expect([calls, slots.taken('adolf')]).toEqual([1, 0]);
     undo();
+  });
+
+  it('tell a task of others that run, never of its own place nor of one that nobody fills yet', async () => {
+    const mesh = queueMesh({ id: 'berta', concurrency: 1 });
+    const slots = createSlots();
+    const own = await mesh.submit({ target: pinned('berta') });
+    const other = await mesh.submit({ target: pinned('berta') });
+    const why = (state: TaskState) =>
+      whyWaiting(state, aroundOf(mesh, slots.takenByOthers('berta', state.taskId)));
+    const slot = slots.tryTake('berta', 1);
+    expect([why(own), why(other)]).toEqual([
+      expect.stringMatching(next),
+      expect.stringMatching(next),
+    ]);
+    slot?.holdFor(own.taskId);
+    expect(slots.taken('berta')).toBe(1);
+    expect(why(own)).toMatch(next);
+    expect(why(other)).toMatch(/waits for a free slot: berta runs 1 of 1 task/);
+    slot?.giveBack();
+    expect(why(other)).toMatch(next);
+  });
+});
+
+describe('a task that is ready again', () => {
+  it('does not wait for the place that its own run is about to give back', async () => {
+    const mesh = queueMesh({ id: 'berta', concurrency: 1 });
+    const slots = createSlots();
+    const said: string[] = [];
+    mesh.deps.board.watch((uid, state) => {
+      if (state.phase !== 'ready' || state.version === 1) return;
+      const taken = slots.takenByOthers('berta', uid);
+      said.push(`${slots.taken('berta')} taken: ${whyWaiting(state, aroundOf(mesh, taken))}`);
+    });
+    await mesh.submit({ target: pinned('berta') });
+    const worker = startWorker(mesh.deps, {
+      ...{ agentId: 'berta', availability: available, slots, incarnation: 'one' },
+      runTask: async () => ({ kind: 'failed', reason: 'bad luck', retryable: true }),
+    });
+    await mesh.clock.advance(1_000);
+    await worker.stop();
+    expect(said[0]).toMatch(/^1 taken: It is ready; a worker of queue berta takes it next/);
   });
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { AgentId } from '../../fabric/domain/ids.ts';
-import { scopes } from '../../fabric/domain/principal.ts';
+import { scopes, type Scope } from '../../fabric/domain/principal.ts';
 import { claimTask } from '../../fabric/queue/claim.ts';
 import { steerTask, type Steering } from '../../fabric/queue/steer.ts';
 import { agentCaller, person, queueMesh } from '../support/queue-mesh.ts';
 
-const steerings: readonly (readonly [string, Steering, 'tasks:submit' | 'tasks:cancel'])[] = [
-  ['admit', { do: 'admit' }, 'tasks:submit'],
-  ['resume', { do: 'resume' }, 'tasks:submit'],
+const steerings: readonly (readonly [string, Steering, Scope])[] = [
+  ['admit', { do: 'admit' }, 'tasks:answer'],
+  ['resume', { do: 'resume' }, 'tasks:answer'],
   ['edit', { do: 'edit', edit: { priority: 1 } }, 'tasks:submit'],
   ['pause', { do: 'pause' }, 'tasks:cancel'],
   ['revoke', { do: 'revoke', to: 'ready' }, 'tasks:cancel'],

@@ -295,7 +295,10 @@ describe('text of others', () => {
 
 const atRest = (change: Record<string, unknown> = {}): CallAnswer => ({
   ok: true,
-  task: { taskId: newTaskId(), state: 'COMPLETED', result: 'Found three.', ...change },
+  task: {
+    ...{ taskId: newTaskId(), state: 'COMPLETED', isAtRest: true, result: 'Found three.' },
+    ...change,
+  },
 });
 
 function caller(answers: Partial<Record<keyof MeshCaller, CallAnswer>>) {
@@ -447,7 +450,8 @@ describe('tools', () => {
   });
 
   it('await what was not waited for, and name what was left', async () => {
-    const open = atRest({ taskId: 'a'.repeat(32), state: 'SUBMITTED', result: '' });
+    const waiting = { state: 'SUBMITTED', isAtRest: false, result: '' };
+    const open = atRest({ taskId: 'a'.repeat(32), ...waiting });
     const { seen, calls } = caller({ send: open });
     const submit = toolCall('submit', { agent: 'researcher', text: 'x', wait: false });
     const left = await work(scriptedGateway({ toolCalls: [submit] }, { text: 'Later.' }), {

@@ -1,6 +1,7 @@
 // Checks the links of Markdown: files by looking, anchors by reading, web addresses by asking.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
+import { counted } from './counted.mjs';
 import { anchorsOf, linksOf } from './markdown-links.mjs';
 import { listOf, pathsOf, runBot, textOf } from './packet.mjs';
 import { webFault } from './web-link.mjs';
@@ -130,17 +131,16 @@ async function eachOf(items, work) {
 }
 
 function report({ documents, links, broken, asked, unchecked, cut }) {
-  const plural = documents.length === 1 ? '' : 's';
-  const counted = [
-    `${documents.length} document${plural}, ${links.length} links, ${asked} web addresses asked.`,
+  const seen = [
+    `${counted(documents.length, 'document')}, ${counted(links.length, 'link')}, web addresses asked: ${asked}.`,
     ...(unchecked > 0 ? [`Not checked: ${unchecked} (mail, absolute paths, or too many).`] : []),
-    ...(cut > 0 ? [`${cut} links beyond the first ${most.links} were left out.`] : []),
+    ...(cut > 0 ? [`${counted(cut, 'link')} beyond the first ${most.links} left out.`] : []),
   ].join(' ');
-  if (broken.length === 0) return `All links are sound. ${counted}`;
+  if (broken.length === 0) return `All links are sound. ${seen}`;
   const lines = broken.map(
     ({ document, line, target, fault }) => `- ${document.name}:${line} \`${target}\`: ${fault}`,
   );
-  return `${broken.length} broken. ${counted}\n\n${lines.join('\n')}`;
+  return `${broken.length} broken. ${seen}\n\n${lines.join('\n')}`;
 }
 
 await runBot(async (packet) => {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { basename, extname, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { counted } from './counted.mjs';
 import { listOf, pathsOf, runBot, textOf } from './packet.mjs';
 
 const execute = promisify(execFile);
@@ -217,9 +218,9 @@ function overview({ days, history, files, branches }) {
   const dates = history.first === undefined ? '' : `, ${history.first} to ${history.last}`;
   const bytes = files.reduce((sum, file) => sum + file.size, 0);
   return (
-    `${history.commits} commits (${span}${cut}), ${history.authors.size} authors, ` +
+    `${counted(history.commits, 'commit')} (${span}${cut}), ${counted(history.authors.size, 'author')}, ` +
     `+${history.added} −${history.removed} lines${dates}. ` +
-    `${files.length} files, ${size(bytes)}, ${branches.length} branches.`
+    `${counted(files.length, 'file')}, ${size(bytes)}, ${counted(branches.length, 'branch')}.`
   );
 }
 

@@ -1,0 +1,33 @@
+import type { TaskState } from '../../fabric/domain/state.ts';
+import type { Surroundings } from '../../fabric/queue/why.ts';
+import type { RouteForecast } from '../runtimes/route-dry-run.ts';
+import { routeWishOf } from '../runtimes/route-question.ts';
+import type { Edge } from './edge.ts';
+
+/** What is known here of why a task waits; only of one that waits in a queue there is more than the time. */
+export interface Known {
+  readonly around: Surroundings;
+  /** What the router would decide now; only where no agent is chosen yet. */
+  readonly forecast?: RouteForecast;
+}
+
+export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Known> {
+  const { queue, availability, slots, foretell } = edge;
+  const nowMs = queue.clock.nowMs();
+  if (state.phase !== 'ready' && state.phase !== 'scheduled') return { around: { nowMs } };
+  const { agentId } = state;
+  if (agentId === undefined) {
+    const forecast = await foretell?.(routeWishOf(state));
+    return forecast
+      ? { forecast, around: { nowMs, choice: forecast.sentence } }
+      : { around: { nowMs } };
+  }
+  const limit = queue.directory.agent(agentId)?.concurrency;
+  return {
+    around: {
+      nowMs,
+      availability: availability.at(agentId),
+      ...(limit ? { slots: { taken: slots.takenByOthers(agentId, state.taskId), limit } } : {}),
+    },
+  };
+}
