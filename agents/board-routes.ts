@@ -85,15 +85,21 @@ async function answer(board: TaskBoard, who: Principal, call: BoardCall): Promis
       requireReading(who);
       return board.depths();
     case 'read':
-      return visibleLog(who, await board.read(call.uid));
+      return visibleLog(who, await durable(board, await board.read(call.uid)));
     case 'resolve': {
       const uid = await board.resolve(call.taskRef);
-      const log = uid === undefined ? undefined : await board.read(uid);
+      const log = uid === undefined ? undefined : await durable(board, await board.read(uid));
       return visibleLog(who, log) ? uid : null;
     }
     case 'find':
-      return find(board, who, call.query);
+      return durable(board, await find(board, who, call.query));
   }
+}
+
+/** What was read, once no crash can take it back: a worker elsewhere acts on it. */
+async function durable<Read>(board: TaskBoard, read: Read): Promise<Read> {
+  await board.flush();
+  return read;
 }
 
 /** Everything about who writes comes from the credential. */

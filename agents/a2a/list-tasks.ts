@@ -61,6 +61,8 @@ export async function listTasks(
   const start = request.pageToken === '' ? undefined : tokens.open(request.pageToken, boundTo);
   const page = await collected(edge, principal, { query, start, wanted, pageSize });
   const others = await unlike(edge, principal, query, wanted);
+  // As in `visibleTask`: nobody outside hears of what a crash could still take back.
+  await edge.queue.board.flush();
   const viewing = {
     principal,
     historyLength: request.historyLength,

@@ -164,15 +164,15 @@ function checkedParams({ params = {}, method }: Envelope, row: MethodRow): unkno
 async function carriedOut({ edge, answerer }: RouteParts, asked: Asked): Promise<Response> {
   const { request, principal, envelope, version } = asked;
   // A stream can also be left by its reader; a signal costs, so only a stream gets one of its own.
-  let hungUp: AbortController | undefined;
-  const gone = () => hungUp?.signal ?? request.signal;
+  let signal = () => request.signal;
+  const gone = () => signal();
   const call = new Call({ principal, version, gone, resume: resumeOf(request, envelope) });
   const headers = headersOf(asked);
   const outcome = await answerer.answer(envelope, call);
   if (outcome.kind === 'one') return json(outcome.answer, 200, headers);
   const { id } = envelope;
   const left = new AbortController();
-  hungUp = left;
+  signal = () => left.signal;
   request.signal.addEventListener('abort', () => left.abort(), { once: true });
   if (request.signal.aborted) left.abort();
   const failed = (error: unknown) => answerer.failed(id, call.failure ?? error, version);

@@ -21,6 +21,8 @@ export async function visibleTask(
   const log = uid === undefined ? undefined : await board.read(uid);
   if (log === undefined || !isServed(edge, log.state)) throw unknownTask(taskRef);
   if (!(await isVisible(edge, principal, log.state))) throw unknownTask(taskRef);
+  // Nobody outside hears of what a crash could still take back.
+  await board.flush();
   return log;
 }
 

@@ -195,6 +195,8 @@ async function visibleTask(
   const uid = TaskId.safeParse(text);
   const log = uid.success ? await queue.board.read(uid.data) : undefined;
   if (log === undefined || !maySee(log.state, person)) throw unknownTask(text);
+  // Nobody outside hears of what a crash could still take back.
+  await queue.board.flush();
   return log.state;
 }
 

@@ -33,6 +33,8 @@ export async function inboxOf(
     const kind = waitsFor(state, principal);
     return kind ? [{ kind, state }] : [];
   });
+  // People act on it: no crash may take back what they see.
+  await board.flush();
   return items.sort((a, b) => urgency(b) - urgency(a) || a.state.phaseAtMs - b.state.phaseAtMs);
 }
 

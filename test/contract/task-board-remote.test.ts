@@ -18,6 +18,7 @@ import {
   submitted,
   submittedEvent,
 } from '../support/board-builders.ts';
+import { heldFlush } from '../support/held-flush.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { describeTaskBoard } from './task-board.contract.ts';
@@ -208,5 +209,29 @@ it('refuses a call that is not of the protocol, naming the field', async () => {
     expect(problem.code).toBe('VALIDATION_ERROR');
     expect(problem.detail).toContain(field);
   }
+  await dispose();
+});
+
+it('tells nobody what a crash of its own process could still take back', async () => {
+  const { behind, connect, dispose } = await served(host('host-2', scopes));
+  const disk = heldFlush(behind);
+  const routes = boardRoutes({
+    board: disk.board,
+    authenticate: () => Promise.resolve(host('host-2', scopes)),
+    onError: (error, c) => c.json({ detail: error.message }, 500),
+  });
+  const held = new Hono().route('/board', routes);
+  const board = connect((url, init) => Promise.resolve(held.request(url, init)));
+  const uid = await submitted(behind);
+  disk.hold();
+  const looks = [board.read(uid), board.resolve(uid.slice(0, 8)), board.find({ limit: 10 })];
+  let answered = 0;
+  for (const look of looks) void look.then(() => (answered += 1));
+  await vi.waitFor(() => expect(disk.waiting()).toBe(looks.length));
+  expect(answered).toBe(0);
+  disk.release();
+  const [log, resolved, page] = await Promise.all(looks);
+  expect([log, resolved, page]).toMatchObject([{ uid }, uid, { total: 1 }]);
+  await board.close();
   await dispose();
 });
