@@ -2,12 +2,9 @@ import { Command } from 'commander';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../cards/registry/package-root.ts';
-import type { GlobalOptions, Result, Session } from './session.ts';
+import type { GlobalOptions, Result, Run, Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 import { verbs, type VerbEntry } from './verb-list.ts';
-
-/** Runs one verb's work and shows what it made; given to each verb's `define`. */
-export type Run = (work: (session: Session) => Promise<Result>) => Promise<void>;
 
 export interface ProgramDeps {
   readonly terminal: Terminal;

@@ -93,3 +93,6 @@ export function openSession(globals: GlobalOptions, deps: SessionDeps): OpenSess
     },
   };
 }
+
+/** Runs one verb's work and shows what it made; given to each verb's `define`. */
+export type Run = (work: (session: Session) => Promise<Result>) => Promise<void>;

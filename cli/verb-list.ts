@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from './program.ts';
+import type { Run } from './session.ts';
 
 /** A verb's module: it puts arguments, options and actions on its command. */
 export interface VerbModule {

@@ -5,12 +5,8 @@ import { ContextId } from '../../fabric/domain/ids.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { Target } from '../../fabric/domain/task.ts';
-import {
-  checkedSubmit,
-  submitTask,
-  taskIdOf,
-  type SubmitRequest,
-} from '../../fabric/queue/submit.ts';
+import type { SubmitRequest } from '../../fabric/queue/submit-request.ts';
+import { checkedSubmit, submitTask, taskIdOf } from '../../fabric/queue/submit.ts';
 import { routeWishOf } from '../runtimes/route-question.ts';
 import type { Edge } from './edge.ts';
 import { invalidField } from './invalid-params.ts';

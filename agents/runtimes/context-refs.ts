@@ -5,7 +5,7 @@ import type { Principal } from '../../fabric/domain/principal.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { ArtifactStore } from '../../fabric/ports/artifact-store.ts';
 import type { TaskBoard } from '../../fabric/ports/task-board.ts';
-import { readBelow } from './file-ref.ts';
+import { readBelow, type RefText } from './file-ref.ts';
 import { readGitRef, type GitRefOptions } from './git-ref.ts';
 import { isSharedWith } from './task-owner.ts';
 import { artifactText, resultTextOf, wishOf } from './task-text.ts';
@@ -46,9 +46,6 @@ export async function resolveContextRefs(
     }),
   );
 }
-
-export type RefText =
-  { readonly text: string } | { readonly note: string } | { readonly reason: string };
 
 async function textOfRef(
   deps: ContextRefDeps,

@@ -2,7 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
-import type { RefText } from './context-refs.ts';
+
+/** What a context-ref holds: its text, a note in place of it, or why there is none. */
+export type RefText =
+  { readonly text: string } | { readonly note: string } | { readonly reason: string };
 
 /**
  * The text of a regular file below one of `roots`, at most `maxBytes`. A symlink may lead anywhere below

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { gitIn } from '../../cards/registry/git.ts';
-import type { RefText } from './context-refs.ts';
-import { realPathBelow } from './file-ref.ts';
+import { realPathBelow, type RefText } from './file-ref.ts';
 
 export interface GitRefOptions {
   /** Folders that hold the local repositories which `git:` may name. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { MeshError } from '../../fabric/domain/errors.ts';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { textOfSubmission } from '../submission-options.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
 import { WireTask } from '../../agents/calls/wire-task.ts';

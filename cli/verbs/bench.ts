@@ -7,7 +7,7 @@ import { packageRoot } from '../../cards/registry/package-root.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { loadEnvironment } from '../config.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 
 const examples = `
 Examples:

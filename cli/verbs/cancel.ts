@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
 import { phaseOf, stateOf, WireTask } from '../../agents/calls/wire-task.ts';
 

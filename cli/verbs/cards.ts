@@ -9,9 +9,8 @@ import { isError } from '../../cards/schema/card-problem.ts';
 import { loadEnvironment } from '../config.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
-import type { Run } from '../program.ts';
 import { requireHome } from '../require-home.ts';
-import type { Result, Session } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
 import {
   cardPage,

@@ -15,9 +15,8 @@ import { frontFindings, gatewayFinding } from '../doctor/network-checks.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import type { HomePaths } from '../home.ts';
-import type { Run } from '../program.ts';
 import { namedHome } from '../require-home.ts';
-import type { Session } from '../session.ts';
+import type { Run, Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { columns } from '../text/columns.ts';
 

@@ -5,8 +5,7 @@ import type { TaskState } from '../../fabric/domain/state.ts';
 import { inboxOf, type InboxItem } from '../../fabric/queue/inbox.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import { ownPrincipal } from '../own-principal.ts';
-import type { Run } from '../program.ts';
-import type { Result, Session } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { inboxPage } from '../text/inbox-page.ts';
 
 const examples = `

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { initHome } from '../../cards/registry/init-home.ts';
 import { loadEnvironment } from '../config.ts';
 import { homePaths } from '../home.ts';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 
 const examples = `
 Examples:

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { daemonOf, withDaemon, type DaemonFlags } from './up.ts';
 
 const examples = `

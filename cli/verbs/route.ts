@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { rpc } from '../rpc.ts';
 import { targetOf } from '../submission.ts';
 import { textOfSubmission, withTarget, type SubmissionOptions } from '../submission-options.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../exit-codes.ts';
 import { sendAndFollow, type Reply } from '../follow-task.ts';
-import type { Run } from '../program.ts';
-import type { Result } from '../session.ts';
+import type { Result, Run } from '../session.ts';
 import { withSubmission, withTimeout, type SubmissionOptions } from '../submission-options.ts';
 import { answerResult } from '../text/answer-text.ts';
 import { printable } from '../text/printable.ts';

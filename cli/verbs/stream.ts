@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { sendAndFollow } from '../follow-task.ts';
-import type { Run } from '../program.ts';
-import type { Result, Session } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { withSubmission, withTimeout } from '../submission-options.ts';
 import { oneLine, printable } from '../text/printable.ts';
 import { artifactText, partsText, type StreamFrame } from '../../agents/calls/wire-task.ts';

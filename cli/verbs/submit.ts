@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Run } from '../program.ts';
 import { rpc } from '../rpc.ts';
-import type { Session } from '../session.ts';
+import type { Run, Session } from '../session.ts';
 import { toSubmission, type Submission } from '../submission.ts';
 import { textOfSubmission, withSubmission, type SubmissionOptions } from '../submission-options.ts';
 import { taskNamed } from '../task-ref.ts';

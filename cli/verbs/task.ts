@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { defineFinish } from './task-finish.ts';
 import { defineGiveUp } from './task-give-up.ts';
 import { defineHold } from './task-hold.ts';

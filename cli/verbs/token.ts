@@ -3,9 +3,8 @@ import { tokenStore, type TokenRecord, type TokenStore } from '../../agents/auth
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
 import { loadConfig, loadEnvironment } from '../config.ts';
-import type { Run } from '../program.ts';
 import { requireHome } from '../require-home.ts';
-import type { Result, Session } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { table } from '../text/columns.ts';
 import { parseSpan } from '../text/points-in-time.ts';
 import { oneLine } from '../text/printable.ts';

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Run } from '../program.ts';
-import type { GlobalOptions } from '../session.ts';
+import type { GlobalOptions, Run } from '../session.ts';
 import type { DaemonOptions } from '../up.ts';
 
 const examples = `

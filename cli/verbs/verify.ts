@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import type { TaskId } from '../../fabric/domain/ids.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
-import type { Run } from '../program.ts';
-import type { Result, Session } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
 import { WireTask } from '../../agents/calls/wire-task.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Run } from '../program.ts';
+import type { Run } from '../session.ts';
 import { shortId, taskNamed } from '../task-ref.ts';
 import { printable } from '../text/printable.ts';
 import { routeTable } from '../text/route-table.ts';

@@ -6,7 +6,7 @@ import { isTainted, type TaskState } from '../domain/state.ts';
 import type { Provenance } from '../domain/task.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
-import type { SubmitRequest } from './submit.ts';
+import type { SubmitRequest } from './submit-request.ts';
 import { namesTainted } from './taint.ts';
 
 /**

@@ -3,49 +3,19 @@ import { BoardUnavailableError, MeshError } from '../domain/errors.ts';
 import type { EventOf } from '../domain/events.ts';
 import { ContextId, taskIdFor, type TaskId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import { authorOf, type Principal } from '../domain/principal.ts';
+import { authorOf } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Provenance, Target, TaskDefinition } from '../domain/task.ts';
 import { fold } from '../domain/fold.ts';
 import { widerEffects } from '../domain/trust.ts';
 import type { AgentPolicy } from '../ports/directory.ts';
-import type { Durability } from '../ports/task-board.ts';
 import { appended, eventOf } from './change.ts';
 import { withinCreationQuota } from './creation-quota.ts';
 import type { QueueDeps } from './deps.ts';
 import { provenanceOf } from './provenance.ts';
 import { askForScore, needsScore } from './rating.ts';
 import { isAdmitted, requireReach } from './reach.ts';
-
-/** What a submitter says; everything about who they are comes from `principal`. */
-export interface SubmitRequest {
-  readonly principal: Principal;
-  readonly target: Target;
-  /** Names the task for good, with submitter and target; default at the edge: the messageId. */
-  readonly idempotencyKey: string;
-  readonly intent: TaskDefinition['intent'];
-  readonly mode: TaskDefinition['mode'];
-  readonly contextId?: string;
-  readonly parts?: TaskDefinition['parts'];
-  readonly messageId?: string;
-  readonly acceptance?: string;
-  /** What a refused result lacked; only a refusal's rework has it. */
-  readonly correction?: string;
-  readonly contextRefs?: TaskDefinition['contextRefs'];
-  readonly selection?: TaskDefinition['selection'];
-  readonly priority?: TaskDefinition['priority'];
-  readonly score?: TaskDefinition['score'];
-  readonly deadlineAtMs?: number;
-  readonly notBeforeAtMs?: number;
-  /** Absent: `none`, as for every foreign client. */
-  readonly verification?: TaskDefinition['verification'];
-  readonly effects?: TaskDefinition['effects'];
-  /** A task the submitter may see; a run's own credential names its parent by itself. */
-  readonly parent?: TaskId;
-  readonly relation?: Provenance['relation'];
-  /** `buffered` only for a waiting call, whose id is not out yet. */
-  readonly durability?: Durability;
-}
+import type { SubmitRequest } from './submit-request.ts';
 
 export interface Submitted {
   readonly state: TaskState;

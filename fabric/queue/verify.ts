@@ -7,7 +7,8 @@ import { linkOnce, requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
-import { checkedSubmit, submitTask, taskIdOf, type SubmitRequest } from './submit.ts';
+import type { SubmitRequest } from './submit-request.ts';
+import { checkedSubmit, submitTask, taskIdOf } from './submit.ts';
 
 export interface Verification {
   readonly principal: Principal;

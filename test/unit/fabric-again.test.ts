@@ -7,7 +7,7 @@ import type { TaskState } from '../../fabric/domain/state.ts';
 import type { Constraints } from '../../fabric/domain/task.ts';
 import { answerQuestion } from '../../fabric/queue/answer.ts';
 import { routeTask } from '../../fabric/queue/route.ts';
-import type { SubmitRequest } from '../../fabric/queue/submit.ts';
+import type { SubmitRequest } from '../../fabric/queue/submit-request.ts';
 import { verifyTask } from '../../fabric/queue/verify.ts';
 import { agent } from '../support/board-builders.ts';
 import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
