@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { InvalidValueError } from '../../fabric/domain/errors.ts';
+import { dirname, join } from 'node:path';
+import { InvalidValueError, reasonOf } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
 import { cardKey } from './agent-key.ts';
 import { writeFileAtomically } from './atomic-file.ts';
@@ -41,9 +41,8 @@ const ours = new Set(['.git', '.gitignore', 'mesh.yaml', 'cards', 'personas', 'g
 export async function initHome(options: InitHomeOptions): Promise<InitHomeResult> {
   const { dir } = options;
   const human = AgentId.parse(options.human);
-  await mkdir(dir, { recursive: true });
+  const entries = await entriesOf(dir);
   const git = gitIn({ dir, environment: options.environment });
-  const entries = await readdir(dir);
   const commit = entries.includes('.git') ? await commitOf(git, 'HEAD') : undefined;
   if (commit !== undefined && existsSync(join(dir, 'mesh.yaml')))
     return { kind: 'existing', commit, agentIds: [] };
@@ -54,6 +53,30 @@ export async function initHome(options: InitHomeOptions): Promise<InitHomeResult
   await writeSecret(join(dir, 'state'));
   const agentIds = await writeCatalog(dir, human);
   return { kind: 'created', commit: await firstCommit(git), agentIds };
+}
+
+/** What is in the folder, which is made where it is missing. @throws InvalidValueError with what the file system says */
+async function entriesOf(dir: string): Promise<readonly string[]> {
+  try {
+    await mkdirWithParents(dir);
+    return await readdir(dir);
+  } catch (cause) {
+    const words = `${dir} can't be made a mesh home: ${reasonOf(cause)}. Name a folder that you may write.`;
+    throw new InvalidValueError(words, 'dir', { cause });
+  }
+}
+
+/** Folder by folder: Node's own recursive `mkdir` never ends where a parent takes no folders (`/proc`). */
+async function mkdirWithParents(dir: string): Promise<void> {
+  try {
+    await mkdir(dir);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(dir) === dir) throw error;
+    await mkdirWithParents(dirname(dir));
+    await mkdir(dir);
+  }
 }
 
 function refuseForeign(dir: string, entries: readonly string[], commit: string | undefined): void {

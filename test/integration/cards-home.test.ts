@@ -112,6 +112,15 @@ describe('a new mesh home', () => {
     await expect(initHome({ dir, human: 'adolf', environment })).rejects.toThrow(/shipped agent/);
     await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow();
   });
+
+  it.each(['/proc/home', '/proc/deep/home', '/dev/null', '/dev/null/home'])(
+    'ends with a word about a place that takes no folder: %s',
+    async (dir) => {
+      await expect(initHome({ dir, human: 'alvis', environment })).rejects.toThrow(
+        /can't be made a mesh home: E[A-Z]+.*Name a folder/,
+      );
+    },
+  );
 });
 
 describe('a new Card', () => {
