@@ -79,13 +79,13 @@ function runsOutside(options: MeshProcessOptions, isBuffered: boolean): RunTask 
     const spawned = { uid, fence, attempt, isBuffered, workMs, effects: task.effects };
     const acted = await world.spawn({ ...spawned, owner: process }, signal);
     if (!acted) return { kind: 'stopped' };
-    return endOf(random.fraction(), options.isCalm(), process.clock.nowMs());
+    return endOf(random.fraction(), options.isCalm(), fence, process.clock.nowMs());
   };
 }
 
-function endOf(roll: number, isCalm: boolean, nowMs: number): RunEnd {
+function endOf(roll: number, isCalm: boolean, fence: number, nowMs: number): RunEnd {
   const done = (summary: string): RunEnd => ({ kind: 'done', outcome: { summary, artifacts: [] } });
-  if (isCalm || roll < 0.62) return done('It is done.');
+  if (isCalm || roll < 0.62) return done(`Done by fence ${fence}.`);
   if (roll < 0.74) return { kind: 'failed', reason: 'exit 1', retryable: true };
   if (roll < 0.77) return { kind: 'failed', reason: 'too hard', retryable: false };
   if (roll < 0.8) return { kind: 'parked', reason: 'quota', untilMs: nowMs + 20_000 };
@@ -130,13 +130,10 @@ async function answerCallers(
       });
       const claim = { policy, incarnation: process.incarnation, startNow: true } as const;
       const held = await claimTask(deps, state.taskId, { ...claim, durability: 'buffered' });
-      if (held)
-        publish(
-          options,
-          held.uid,
-          held.fence,
-          await runHeld(deps, held, { policy, runTask, interactive: true, stopping: never }),
-        );
+      if (held) {
+        const run = { policy, runTask, interactive: true, stopping: never };
+        publish(options, held.uid, await runHeld(deps, held, run));
+      }
     } catch {
       // The board is not there: the caller gets an error, and the next one comes.
     } finally {
@@ -145,11 +142,9 @@ async function answerCallers(
   }
 }
 
-function publish(
-  { world }: MeshProcessOptions,
-  uid: TaskId,
-  fence: number,
-  state?: TaskState,
-): void {
-  if (state?.phase === 'done') world.history.push({ op: 'publish', uid, fence });
+/** The caller hears what the task holds: of some run, or, where a person stood in for it, of none. */
+function publish({ world }: MeshProcessOptions, uid: TaskId, state?: TaskState): void {
+  if (state?.phase !== 'done') return;
+  const fence = /^Done by fence (\d+)\.$/.exec(state.outcome?.summary ?? '')?.[1];
+  if (fence !== undefined) world.history.push({ op: 'publish', uid, fence: Number(fence) });
 }
