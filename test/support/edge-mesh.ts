@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { serve } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { exportJWK, generateKeyPair } from 'jose';
@@ -124,6 +125,8 @@ export async function edgeMesh(options: EdgeMeshOptions = {}): Promise<EdgeMesh>
     random: systemRandom,
   });
   const stopping = new AbortController();
+  // As in `cli/compose.ts`: every run listens to it.
+  setMaxListeners(0, stopping.signal);
   const incarnation = `test-${systemRandom.hex(4)}`;
   const actors = createTaskActors({
     ...{ queue, journal: store.journal, incarnation, stopping: stopping.signal, pollMs: 200 },
