@@ -117,15 +117,14 @@ class Actors implements TaskActors {
     if (isDone(task) || this.#closed.signal.aborted) return task;
     const actor = this.#actorOf(task);
     const { done, giveUp } = actor.wait(isDone);
-    const over = new AbortController();
-    void this.#options.queue.clock.sleep(waitMs, over.signal).then(giveUp);
+    const callOff = this.#options.queue.clock.after(waitMs, giveUp);
     gone?.addEventListener('abort', giveUp, { once: true });
     if (gone?.aborted) giveUp();
     this.#sweepWhileObserved();
     try {
       return await done;
     } finally {
-      over.abort('no longer waited for');
+      callOff();
       gone?.removeEventListener('abort', giveUp);
       this.#letGo(actor);
     }

@@ -6,4 +6,9 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `due` once after `ms`. Returns how to call that off; for what is nearly always called off, since
+   * a signal for `sleep` costs twenty times as much.
+   */
+  after(ms: number, due: () => void): () => void;
 }

@@ -1,5 +1,6 @@
 import { reasonOf } from '../domain/errors.ts';
 import type { TaskState } from '../domain/state.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Held } from './claim.ts';
 import type { QueueDeps } from './deps.ts';
 
@@ -23,34 +24,32 @@ const unreachableMs = 15 * 60_000;
  */
 export function keepLease(deps: QueueDeps, held: Held): KeptLease {
   const { board, clock, log } = deps;
-  const stopped = new AbortController();
+  let isStopped = false;
   const run = new AbortController();
   let loss: LeaseLoss | undefined;
-  let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-  let lastAnswerMs = last.monotonicMs;
+  const longestGapMs = gapMeter(clock);
+  let lastAnswerMs = clock.monotonicMs();
 
   const lose = (reason: LeaseLoss) => {
     loss ??= reason;
     run.abort(reason);
   };
   const look = (state: TaskState | undefined) => {
-    if (stopped.signal.aborted) return;
+    if (isStopped) return;
     if (state?.claim?.fence !== held.fence) lose('overtaken');
     else if (state.cancelRequested || state.revokeTo) run.abort('told to stop');
   };
-  const isOver = () => stopped.signal.aborted || loss !== undefined;
+  const isOver = () => isStopped || loss !== undefined;
   const unwatch = board.watch((uid, state) => {
     // A hint may come late: what the log was before our claim says nothing about it.
     if (uid === held.uid && state.version >= held.fence) look(state);
   });
 
-  /** Looks at both clocks; a gap of a whole lease since the last look means that others gave it up. */
+  /** A gap of a whole lease since the last look means that others gave it up. */
   const wasAsleep = (): boolean => {
-    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    const asleepMs = Math.max(now.wallMs - last.wallMs, now.monotonicMs - last.monotonicMs);
-    last = now;
-    if (asleepMs >= held.leaseMs) lose('paused');
-    return asleepMs >= held.leaseMs;
+    const isOverdue = longestGapMs() >= held.leaseMs;
+    if (isOverdue) lose('paused');
+    return isOverdue;
   };
   const beat = async () => {
     if (wasAsleep()) return;
@@ -66,23 +65,37 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
     }
     wasAsleep();
   };
-  void (async () => {
-    // The first beat is due a third of the lease after the claim, not after the start of the run.
-    const used = clock.monotonicMs() - held.claimedMonotonicMs;
-    let waitMs = Math.max(0, held.leaseMs / 3 - used);
-    while (!isOver()) {
-      await clock.sleep(waitMs, stopped.signal);
-      if (!isOver()) await beat();
-      waitMs = held.leaseMs / 3;
-    }
-  })();
+  let callOff: () => void;
+  const beatAfter = (waitMs: number) => {
+    callOff = deps.clock.after(waitMs, () => {
+      if (isOver()) return;
+      void beat().then(() => {
+        if (!isOver()) beatAfter(held.leaseMs / 3);
+      });
+    });
+  };
+  // The first beat is due a third of the lease after the claim, not after the start of the run.
+  const used = clock.monotonicMs() - held.claimedMonotonicMs;
+  beatAfter(Math.max(0, held.leaseMs / 3 - used));
 
   return {
     signal: run.signal,
     loss: () => loss,
     stop: () => {
-      stopped.abort('run ended');
+      isStopped = true;
+      callOff();
       unwatch();
     },
+  };
+}
+
+/** How long it is since the last call, ms, by the clock on which it is longer. */
+function gapMeter(clock: Clock): () => number {
+  let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+  return () => {
+    const now = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    const gapMs = Math.max(now.wallMs - last.wallMs, now.monotonicMs - last.monotonicMs);
+    last = now;
+    return gapMs;
   };
 }

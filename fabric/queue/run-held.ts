@@ -42,18 +42,17 @@ export async function runHeld(
     return orLost(deps, held, releaseTask(deps, held, 'its lease was nearly over'));
   }
   const lease = keepLease(deps, held);
-  const ended = new AbortController();
-  const { signal, isTimedOut } = stopSignal(deps, lease.signal, options, ended.signal);
+  const stop = stopSignal(deps, lease.signal, options);
   try {
-    const end = await endOf(deps, held, options, signal);
+    const end = await endOf(deps, held, options, stop.signal);
     // What ended is told to stop no more: putting its end on record ends its claim too.
-    ended.abort('run ended');
+    stop.release();
     const loss = lease.loss();
     if (loss) {
       reportDiscarded(deps, held, loss);
       return undefined;
     }
-    const after = told(end, isTimedOut(), options);
+    const after = told(end, stop.isTimedOut(), options);
     return await orLost(deps, held, finishWhenReachable(deps, held, after, options));
   } finally {
     lease.stop();
@@ -71,6 +70,13 @@ async function startOrHandBack(deps: QueueDeps, claimed: Held): Promise<Held> {
   }
 }
 
+interface StopSignal {
+  readonly signal: AbortSignal;
+  readonly isTimedOut: () => boolean;
+  /** From here on nothing aborts it any more. */
+  release(): void;
+}
+
 /**
  * Aborts when the run has to stop: its lease says so, its process stops, or its time is over. Wired by
  * hand: `AbortSignal.any` costs several times as much, and every run would leave a trace on `stopping`.
@@ -79,26 +85,32 @@ function stopSignal(
   { clock }: QueueDeps,
   lease: AbortSignal,
   { stopping, policy }: RunHeldOptions,
-  ended: AbortSignal,
-): { readonly signal: AbortSignal; readonly isTimedOut: () => boolean } {
+): StopSignal {
   const stop = new AbortController();
   let timedOut = false;
-  for (const source of [lease, stopping]) {
-    const pass = () => {
-      stop.abort(source.reason);
-    };
-    if (source.aborted) pass();
-    source.addEventListener('abort', pass, { once: true });
-    ended.addEventListener('abort', () => {
-      source.removeEventListener('abort', pass);
-    });
-  }
-  void clock.sleep(policy.runTimeoutMs, ended).then(() => {
-    if (ended.aborted) return;
+  const byLease = () => {
+    stop.abort(lease.reason);
+  };
+  const byProcess = () => {
+    stop.abort(stopping.reason);
+  };
+  lease.addEventListener('abort', byLease, { once: true });
+  stopping.addEventListener('abort', byProcess, { once: true });
+  if (lease.aborted) byLease();
+  if (stopping.aborted) byProcess();
+  const callOff = clock.after(policy.runTimeoutMs, () => {
     timedOut = true;
     stop.abort('its time is over');
   });
-  return { signal: stop.signal, isTimedOut: () => timedOut };
+  return {
+    signal: stop.signal,
+    isTimedOut: () => timedOut,
+    release() {
+      callOff();
+      lease.removeEventListener('abort', byLease);
+      stopping.removeEventListener('abort', byProcess);
+    },
+  };
 }
 
 /** What the run's end means, given who told it to stop. */

@@ -21,4 +21,10 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', over, { once: true });
     });
   },
+  after(ms, due) {
+    const timer = setTimeout(due, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
 };

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type CardRegistry,
@@ -13,15 +12,9 @@ import { CardsRefusedError } from '../../cards/registry/cards-refused.ts';
 import { cardHistory, diffCards } from '../../cards/registry/card-history.ts';
 import { gitIn } from '../../cards/registry/git.ts';
 import type { RegistryEvent } from '../../cards/registry/registry-events.ts';
-import type { Clock } from '../../fabric/ports/clock.ts';
+import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import { cardHome, type CardHome, gitEnvironment } from '../support/card-home.ts';
 import { recordingLog } from '../support/recording-log.ts';
-
-const realClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  sleep: (ms, signal) => sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined),
-};
 
 let home: CardHome;
 const opened: CardRegistry[] = [];
@@ -43,7 +36,7 @@ async function open(change: Partial<CardRegistryOptions> = {}) {
     branch: 'main',
     defaultHuman: () => 'operator',
     environment: gitEnvironment,
-    clock: realClock,
+    clock: systemClock,
     log,
     ...change,
   });

@@ -58,6 +58,7 @@ const stopped = { nowMs: () => 0, monotonicMs: () => 0 };
 const blind = (clock: Clock): Clock => ({
   ...stopped,
   sleep: (ms, signal) => clock.sleep(ms, signal),
+  after: (ms, due) => clock.after(ms, due),
 });
 
 export const brokenRules: readonly BrokenRule[] = [

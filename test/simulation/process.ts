@@ -67,6 +67,19 @@ export function simulatedProcess(
     nowMs: () => Math.round(startAtMs + wallOffsetMs + time.nowMs() * rate),
     monotonicMs: () => (time.nowMs() - suspendedMs) * rate,
     sleep: (ms, signal) => sleepIn(time, runHere, ms / rate, signal),
+    after: (ms, due) => {
+      let isOff = false;
+      const off = time.after(ms / rate, () => {
+        // It may have fallen due while the process was stopped, and been called off since.
+        runHere(() => {
+          if (!isOff) due();
+        });
+      });
+      return () => {
+        isOff = true;
+        off();
+      };
+    },
   };
   return {
     incarnation,

@@ -12,7 +12,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that a test moves; `sleep` resolves only by `advance` or its signal. */
+/** Time that a test moves; `sleep` and `after` are over only by `advance`, or called off. */
 export function manualClock(startMs = Date.UTC(2026, 10, 30, 9, 0, 0)): ManualClock {
   let wallMs = startMs;
   let monotonicMs = 0;
@@ -39,6 +39,17 @@ export function manualClock(startMs = Date.UTC(2026, 10, 30, 9, 0, 0)): ManualCl
         sleepers.add(sleeper);
         signal?.addEventListener('abort', sleeper.wake, { once: true });
       }),
+    after: (ms, due) => {
+      const sleeper = {
+        dueMs: monotonicMs + ms,
+        wake: () => {
+          sleepers.delete(sleeper);
+          due();
+        },
+      };
+      sleepers.add(sleeper);
+      return () => void sleepers.delete(sleeper);
+    },
     async advance(ms) {
       const endMs = monotonicMs + ms;
       for (;;) {
