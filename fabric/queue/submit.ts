@@ -36,7 +36,7 @@ export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promi
   const before = await deps.board.read(uid);
   if (before) return resubmitted(deps, before.state, digest, request);
 
-  const { task, to } = await checkedSubmit(deps, request);
+  const { task, to } = await checked(deps, request, uid, digest);
   const event = eventOf(deps, authorOf(request.principal), 'submitted', { task, to });
   const isFirst = await withinCreationQuota(deps, request.principal, uid, () =>
     appended(deps, uid, 1, event, request.durability),
@@ -68,13 +68,20 @@ export async function checkedSubmit(
   deps: QueueDeps,
   request: SubmitRequest,
 ): Promise<Pick<EventOf<'submitted'>, 'task' | 'to'>> {
-  const uid = taskIdOf(deps, request);
+  return checked(deps, request, taskIdOf(deps, request), digestOf(request));
+}
+
+async function checked(
+  deps: QueueDeps,
+  request: SubmitRequest,
+  uid: TaskId,
+  digest: string,
+): Promise<Pick<EventOf<'submitted'>, 'task' | 'to'>> {
   const policy = policyFor(deps, request.target);
   checkInline(request);
   const provenance = await provenanceOf(deps, request, uid);
   requireReach(deps.directory, provenance, policy);
-  const settled = { uid, digest: digestOf(request), policy, provenance };
-  const task = definitionOf(deps, request, settled);
+  const task = definitionOf(deps, request, { uid, digest, policy, provenance });
   return { task, to: startOf(deps, task, policy) };
 }
 
