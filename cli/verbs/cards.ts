@@ -117,7 +117,8 @@ function defineMaking(command: Command, run: Run): void {
       run(async ({ globals }) => {
         const { home, state: stateDir } = requireHome(globals);
         const paths = await newCard({ home, stateDir, id, ...options });
-        const words = 'Edit, then commit: what is committed is what runs.';
+        const git = `git -C ${home}`;
+        const words = `Edit, then commit: ${git} add ${paths.join(' ')} && ${git} commit -m "Add ${id}"`;
         return { data: { paths }, text: `Written: ${paths.join(', ')}\n${words}` };
       }),
     );

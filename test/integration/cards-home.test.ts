@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cardKey, readAgentKey } from '../../cards/registry/agent-key.ts';
 import { lintCards, listCards, showCard } from '../../cards/registry/card-operations.ts';
@@ -132,6 +133,69 @@ describe('a new Card', () => {
     const { card, lastChange } = await showCard(view(), 'fresh');
     expect(card.identity).toEqual(await cardKey(join(dir, 'state'), 'fresh'));
     expect(lastChange).toBeUndefined();
+  });
+
+  it.each([
+    ['node', '{home}/bots/gone.mjs'],
+    ['node', '--no-warnings', '{home}/bots/gone.mjs', '{home}/out.txt'],
+    ['{home}/bots/gone.sh'],
+    ['{catalog}/bots/gone.mjs', '--fast'],
+    ['/no/such/program'],
+    ['python3', '-u', '/no/such/script.py'],
+    ['node', 'bots/there.mjs'],
+    ['bots/there.mjs'],
+    ['./gone.sh'],
+  ])('whose program no run would find is told of: %s %s %s', async (...command) => {
+    await withRunner(command);
+    const [problem, ...more] = await lintCards(view());
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({
+      severity: 'warning',
+      code: 'NO_PROGRAM',
+      file: 'cards/fresh.card.yaml',
+      path: expect.stringMatching(/^runner\.command\[\d\]$/) as string,
+    });
+  });
+
+  it.each([
+    ['node', '{home}/bots/there.mjs', '{home}/made/later.txt'],
+    ['{home}/bots/there.mjs'],
+    ['node', '{catalog}/bots/link-checker.mjs'],
+    ['node', '-e', 'process.exit(0)'],
+    ['node', '-e', `process.exit(${'0'.repeat(900)})`],
+    ['node', '-e', 'a\u0000b'],
+    ['sh', '-c', 'cat cards/*'],
+    ['ls', 'cards'],
+    ['jq', '.'],
+  ])('whose program may be there is not told of: %s %s %s', async (...command) => {
+    await withRunner(command);
+    expect(await lintCards(view())).toEqual([]);
+  });
+
+  async function withRunner(command: readonly string[]): Promise<void> {
+    await initHome({ dir, human: 'alvis', environment });
+    mkdirSync(join(dir, 'bots'));
+    writeFileSync(join(dir, 'bots', 'there.mjs'), '');
+    const options = { home: dir, stateDir: join(dir, 'state'), id: 'fresh' } as const;
+    await newCard({ ...options, runtime: 'runner' });
+    rmSync(join(dir, 'bots', 'fresh.mjs'));
+    const file = join(dir, 'cards', 'fresh.card.yaml');
+    const card = parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, stringify({ ...card, runner: { command } }));
+  }
+
+  it('never overwrites one, nor the files beside it', async () => {
+    await initHome({ dir, human: 'alvis', environment });
+    const fresh = { home: dir, stateDir: join(dir, 'state'), id: 'fresh' } as const;
+    mkdirSync(join(dir, 'bots'));
+    writeFileSync(join(dir, 'bots', 'fresh.mjs'), '// mine\n');
+    writeFileSync(join(dir, 'personas', 'fresh.md'), 'mine\n');
+    for (const runtime of ['runner', 'model'] as const) {
+      await newCard({ ...fresh, runtime });
+      rmSync(join(dir, 'cards', 'fresh.card.yaml'));
+    }
+    expect(readFileSync(join(dir, 'bots', 'fresh.mjs'), 'utf8')).toBe('// mine\n');
+    expect(readFileSync(join(dir, 'personas', 'fresh.md'), 'utf8')).toBe('mine\n');
   });
 
   it('never overwrites one', async () => {
