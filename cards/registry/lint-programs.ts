@@ -61,7 +61,7 @@ function relative(path: string, index: number, home: string): Told | undefined {
   const isOfHome = (index > 0 || isPath) && isFile(join(home, path));
   if (!isOfHome && (index > 0 || !isPath)) return undefined;
   return [
-    `Each run starts in an empty folder of its own, so "${path}" is not found there.`,
+    `Each run starts in a folder of its own, so "${path}" is not found there.`,
     isOfHome
       ? `Write {home}/${path}.`
       : 'Write the whole path; {home} and {catalog} stand for folders.',
