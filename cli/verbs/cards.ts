@@ -17,6 +17,7 @@ import {
   cardTable,
   differenceLines,
   historyTable,
+  inPlaceNote,
   problemLines,
 } from '../text/card-pages.ts';
 
@@ -53,7 +54,8 @@ function defineReading(command: Command, run: Run): void {
     .addHelpText('after', listExamples)
     .action(({ ref }: RefOption) =>
       run(async (session) => {
-        const rows = await listCards(await homeView(session, ref));
+        const { rows, inPlace } = await listCards(await homeView(session, ref));
+        if (inPlace) session.note(inPlaceNote(inPlace));
         return { data: rows, text: cardTable(rows) };
       }),
     );
@@ -64,6 +66,7 @@ function defineReading(command: Command, run: Run): void {
     .action((agentId: string, { ref }: RefOption) =>
       run(async (session) => {
         const shown = await showCard(await homeView(session, ref), agentId);
+        if (shown.inPlace) session.note(inPlaceNote(shown.inPlace));
         return { data: shown, text: cardPage(shown, session.clock.nowMs()) };
       }),
     );

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cardKey, readAgentKey } from '../../cards/registry/agent-key.ts';
 import { lintCards, listCards, showCard } from '../../cards/registry/card-operations.ts';
 import { initHome } from '../../cards/registry/init-home.ts';
+import { lastGoodFile } from '../../cards/registry/last-good.ts';
 import { newCard } from '../../cards/registry/new-card.ts';
 import { catalogFolder, packageRoot } from '../../cards/registry/package-root.ts';
 import { Runtime } from '../../cards/schema/card.ts';
@@ -55,7 +56,7 @@ describe('a new mesh home', () => {
     expect(git('status', '--porcelain')).toBe('');
     expect(git('log', '--format=%an <%ae>')).toBe('mesh <mesh@localhost>');
     expect(await lintCards(view({ ref: 'main' }))).toEqual([]);
-    const rows = await listCards(view({ ref: 'main' }));
+    const { rows } = await listCards(view({ ref: 'main' }));
     expect(rows.map(({ id }) => id).sort()).toEqual(agentIds);
     expect(rows.every(({ canCall }) => canCall)).toBe(true);
     expect((await showCard(view({ ref: 'main' }), 'adolf')).card.mayCall).toContain('alvis');
@@ -212,9 +213,31 @@ describe('operations on Cards', () => {
     writeFileSync(join(dir, 'cards', 'adolf.card.yaml'), 'id: adolf\n');
     expect((await lintCards(view())).some(isError)).toBe(true);
     expect(await lintCards(view({ ref: 'HEAD' }))).toEqual([]);
-    await expect(listCards(view())).rejects.toThrow(/work tree has \d+ problems/);
     await expect(lintCards(view({ ref: '--all' }))).rejects.toThrow(/no commit of this home/);
     await expect(showCard(view({ ref: 'HEAD' }), 'ghost')).rejects.toThrow(/There are: adolf/);
+  });
+
+  it('list and show what is served where the files as they lie there are refused', async () => {
+    const { commit } = await initHome({ dir, human: 'alvis', environment });
+    const sound = await listCards(view());
+    expect(sound.inPlace).toBeUndefined();
+    const bad = join(dir, 'cards', 'adolf.card.yaml');
+    writeFileSync(bad, 'id: adolf\n');
+    const listed = await listCards(view());
+    expect(listed.rows).toEqual(sound.rows);
+    expect(listed.inPlace).toMatchObject({ commit });
+    expect(listed.inPlace?.problems.every(({ file }) => file === 'cards/adolf.card.yaml')).toBe(
+      true,
+    );
+    expect(await showCard(view(), 'adolf')).toMatchObject({ inPlace: { commit } });
+    await expect(showCard(view(), 'ghost')).rejects.toThrow(/"ghost" in [0-9a-f]{12}; see/);
+    await lastGoodFile(join(dir, 'state')).write(commit);
+    const who = ['-c', 'user.name=T', '-c', 'user.email=t@localhost'];
+    git(...who, 'commit', '-qam', 'Break it');
+    expect((await listCards(view())).inPlace?.commit).toBe(commit);
+    await expect(listCards(view({ ref: 'HEAD' }))).rejects.toThrow(/HEAD has \d+ problems/);
+    rmSync(join(dir, 'state', 'registry.json'));
+    await expect(listCards(view())).rejects.toThrow(/work tree has \d+ problems/);
   });
 
   it('keep a key that is there, and refuse a file that is none', async () => {
@@ -231,7 +254,7 @@ describe('the catalog', () => {
   it('lints clean, without a warning', async () => {
     const shipped = view({ home: catalogFolder(), defaultHuman: 'operator' });
     expect(await lintCards(shipped)).toEqual([]);
-    const rows = await listCards(shipped);
+    const { rows } = await listCards(shipped);
     const runtimes = new Set(rows.map(({ runtime }) => runtime));
     expect([...runtimes].sort()).toEqual([
       'executor',
