@@ -99,8 +99,15 @@ function yamlOf(file: string, text: string): unknown {
     return parse(text, { uniqueKeys: true });
   } catch (error) {
     const line = error instanceof YAMLParseError ? (error.linePos?.[0].line ?? 1) : 1;
-    throw new InvalidValueError(`${file}:${line}: ${reasonOf(error)}`, 'mesh.yaml', {
+    throw new InvalidValueError(`${file}:${line}: ${yamlReason(error)}`, 'mesh.yaml', {
       cause: error,
     });
   }
+}
+
+/** What is wrong in one sentence, without the excerpt and the mark that the parser draws below it. */
+function yamlReason(error: unknown): string {
+  const [first = ''] = reasonOf(error).split('\n');
+  const what = first.replace(/( at line \d+, column \d+)?[:.]?$/, '');
+  return `${what}. Correct the YAML at this place.`;
 }
