@@ -1,5 +1,6 @@
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import type { Card } from '../schema/card.ts';
 import type { CardProblem } from '../schema/card-problem.ts';
 import { type CardReading, readCard } from '../schema/read-card.ts';
@@ -20,7 +21,7 @@ export async function cardHistory(
   agentId: string,
   limit = 50,
 ): Promise<readonly CardRevision[]> {
-  const id = AgentId.parse(agentId);
+  const id = parsedAs(AgentId, agentId, 'agent');
   const paths = [`cards/${id}.card.yaml`, `personas/${id}.md`];
   const shape = '--format=%H%x1f%at%x1f%aN%x1f%s';
   const out = await git([

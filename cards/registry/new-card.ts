@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import type { Runtime } from '../schema/card.ts';
 import { cardKey } from './agent-key.ts';
 import { identityBlock } from './identity-block.ts';
@@ -24,7 +25,7 @@ export interface NewCardOptions {
  * id that is none, and when the Card is there already.
  */
 export async function newCard(options: NewCardOptions): Promise<readonly string[]> {
-  const id = AgentId.parse(options.id);
+  const id = parsedAs(AgentId, options.id, 'agent');
   const cardPath = `cards/${id}.card.yaml`;
   if (existsSync(join(options.home, cardPath)))
     throw new InvalidValueError(

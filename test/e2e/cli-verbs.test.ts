@@ -137,6 +137,28 @@ describe('the mesh command against a running mesh', () => {
     expect(JSON.parse(out)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
+  it.each([
+    ['cards', 'new', 'Bad Name'],
+    ['cards', 'new', '../evil', '--runtime', 'runner'],
+    ['cards', 'key', 'Bad Name'],
+    ['cards', 'history', 'Bad Name'],
+    ['cards', 'show', 'Bad Name'],
+    ['init', '/tmp/no-such-mesh-home', '--human', 'Bad_Name'],
+    ['task', 'next', '--agent', 'Bad Name'],
+    ['task', 'next', '--agent', 'Bad Name', '--queue', 'Bad Queue'],
+    ['tasks', '--context', ''],
+    ['tasks', '--context', 'x'.repeat(200)],
+    ['token', 'create', '--principal', ''],
+    ['token', 'create', '--label', 'x'.repeat(200)],
+    ['send', 'Bad Name', 'hello'],
+    ['submit', 'Bad Name', 'hello'],
+  ])('calls no word of its user a fault of the mesh: %s %s %s', patient, async (...args) => {
+    const { exitCode, err } = await mesh(...args);
+    expect([2, 3, 5, 6]).toContain(exitCode);
+    expect(err).toMatch(/^mesh: [^[{]+\n$|^error: /);
+    expect(err).not.toContain('fault of the mesh');
+  });
+
   it('makes a token that works, and one that is revoked does not', patient, async () => {
     const { token, tokenId } = await meshJson('token', 'create', '--principal', 'alvis');
     expect((await mesh('send', 'understudy', 'hello', '--token', String(token))).exitCode).toBe(0);
