@@ -21,6 +21,7 @@ import { newCard } from '../../cards/registry/new-card.ts';
 import { catalogFolder, packageRoot } from '../../cards/registry/package-root.ts';
 import { Runtime } from '../../cards/schema/card.ts';
 import { isError } from '../../cards/schema/card-problem.ts';
+import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { gitEnvironment } from '../support/card-home.ts';
 
 let parent: string;
@@ -97,6 +98,25 @@ describe('a new mesh home', () => {
     expect((await showCard(view({ ref: 'main' }), 'adolf')).card.identity).toEqual(key);
   });
 
+  it.each([
+    ['nobody', '', 'alvis <alvis@localhost>'],
+    ['a name alone', '\tname = Ada\n', 'Ada <alvis@localhost>'],
+    ['somebody', '\tname = Ada\n\temail = ada@example.org\n', 'Ada <ada@example.org>'],
+  ])('takes a commit where git knows %s', async (_who, known, author) => {
+    const HOME = join(parent, 'person');
+    mkdirSync(HOME);
+    // Else git may make up a name from the host's.
+    writeFileSync(join(HOME, '.gitconfig'), `[user]\n\tuseConfigOnly = true\n${known}`);
+    const env = { PATH: environment.PATH, HOME };
+    await initHome({ dir, human: 'alvis', environment: env });
+    const own = (...args: string[]) =>
+      execFileSync('git', args, { cwd: dir, env }).toString().trim();
+    own('commit', '-q', '--allow-empty', '-m', 'Add an agent');
+    expect(own('log', '-1', '--format=%an <%ae>')).toBe(author);
+    const email = own('config', '--default', '', '--local', '--get', 'user.email');
+    expect(email).toBe(known.includes('email') ? '' : 'alvis@localhost');
+  });
+
   it('can lie inside another repository, and is not it', async () => {
     execFileSync('git', ['init', '-q', parent], { env: environment });
     await initHome({ dir, human: 'alvis', environment });
@@ -112,7 +132,9 @@ describe('a new mesh home', () => {
     expect(readdirSync(dir)).toEqual(['thesis.tex']);
     rmSync(dir, { recursive: true });
     await expect(initHome({ dir, human: 'adolf', environment })).rejects.toThrow(/shipped agent/);
-    await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow();
+    await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow(
+      InvalidValueError,
+    );
   });
 
   it.each(['/proc/home', '/proc/deep/home', '/dev/null', '/dev/null/home'])(
@@ -203,7 +225,7 @@ describe('a new Card', () => {
     await initHome({ dir, human: 'alvis', environment });
     const options = { home: dir, stateDir: join(dir, 'state'), runtime: 'model' } as const;
     await expect(newCard({ ...options, id: 'adolf' })).rejects.toThrow(/there already/);
-    await expect(newCard({ ...options, id: '../evil' })).rejects.toThrow();
+    await expect(newCard({ ...options, id: '../evil' })).rejects.toThrow(InvalidValueError);
   });
 });
 
