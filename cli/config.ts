@@ -4,6 +4,7 @@ import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { Duration } from '../cards/schema/duration.ts';
 import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
+import { shellWord } from './text/shell-word.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
 
 /** What the process's environment says; nothing else of the product reads it. */
@@ -78,7 +79,7 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const file = join(home, 'mesh.yaml');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InvalidValueError(
-      `There is no readable ${file}. Make a mesh home with: mesh init ${home}`,
+      `There is no readable ${file}. Make a mesh home with: mesh init ${shellWord(home)}`,
       'mesh.yaml',
       { cause },
     );

@@ -11,6 +11,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
+import { shellWord } from '../text/shell-word.ts';
 import { parseCount } from '../submission-options.ts';
 import {
   cardPage,
@@ -120,7 +121,7 @@ function defineMaking(command: Command, run: Run): void {
       run(async ({ globals }) => {
         const { home, state: stateDir } = requireHome(globals);
         const paths = await newCard({ home, stateDir, id, ...options });
-        const git = `git -C ${home}`;
+        const git = `git -C ${shellWord(home)}`;
         const words = `Edit, then commit: ${git} add ${paths.join(' ')} && ${git} commit -m "Add ${id}"`;
         return { data: { paths }, text: `Written: ${paths.join(', ')}\n${words}` };
       }),

@@ -177,6 +177,24 @@ describe('the mesh command against a running mesh', () => {
 });
 
 describe('the mesh command without a running mesh', () => {
+  it('prints the commit of a new agent as it can be pasted', patient, async () => {
+    const other = join(folder, "Ada's home");
+    await runMesh(['init', other], { home: other });
+    const made = await runMesh(['cards', 'new', 'night-report', '--runtime', 'runner'], {
+      home: other,
+    });
+    const line = made.out.slice(made.out.indexOf('git -C'));
+    const env = { PATH: process.env['PATH'], HOME: folder };
+    await promisify(execFile)('sh', ['-c', line], { env, cwd: folder });
+    const git = ['-C', other, 'show', '--name-only', '--format=%s', 'HEAD'];
+    const { stdout } = await promisify(execFile)('git', git, { env });
+    expect(stdout.trim().split(/\n+/)).toEqual([
+      'Add night-report',
+      'bots/night-report.mjs',
+      'cards/night-report.card.yaml',
+    ]);
+  });
+
   it('says where no mesh is, and how to get one', patient, async () => {
     const nowhere = { home: join(folder, 'nowhere') };
     const { exitCode, err } = await runMesh(['tasks'], nowhere);
