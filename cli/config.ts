@@ -4,6 +4,7 @@ import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { Duration } from '../cards/schema/duration.ts';
 import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
+import { shellWord } from './text/shell-word.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
 
 /** What the process's environment says; nothing else of the product reads it. */
@@ -78,7 +79,7 @@ export async function loadConfig(home: string, environment: Environment): Promis
   const file = join(home, 'mesh.yaml');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new InvalidValueError(
-      `There is no readable ${file}. Make a mesh home with: mesh init ${home}`,
+      `There is no readable ${file}. Make a mesh home with: mesh init ${shellWord(home)}`,
       'mesh.yaml',
       { cause },
     );
@@ -99,8 +100,15 @@ function yamlOf(file: string, text: string): unknown {
     return parse(text, { uniqueKeys: true });
   } catch (error) {
     const line = error instanceof YAMLParseError ? (error.linePos?.[0].line ?? 1) : 1;
-    throw new InvalidValueError(`${file}:${line}: ${reasonOf(error)}`, 'mesh.yaml', {
+    throw new InvalidValueError(`${file}:${line}: ${yamlReason(error)}`, 'mesh.yaml', {
       cause: error,
     });
   }
+}
+
+/** What is wrong in one sentence, without the excerpt and the mark that the parser draws below it. */
+function yamlReason(error: unknown): string {
+  const [first = ''] = reasonOf(error).split('\n');
+  const what = first.replace(/( at line \d+, column \d+)?[:.]?$/, '');
+  return `${what}. Correct the YAML at this place.`;
 }

@@ -1,5 +1,6 @@
 import { MeshError } from '../fabric/domain/errors.ts';
 import { AgentId, QueueId, type TaskId } from '../fabric/domain/ids.ts';
+import { parsedAs } from '../fabric/domain/parsed-as.ts';
 import type { TaskState } from '../fabric/domain/state.ts';
 import { claimTask, type Held } from '../fabric/queue/claim.ts';
 import type { LogWriterDeps } from '../fabric/queue/deps.ts';
@@ -41,7 +42,7 @@ export async function takeBest(
 ): Promise<Held | undefined> {
   const queue = options.queue ?? (await queueOf(session, mesh, options.agent));
   const nowMs = session.clock.nowMs();
-  const uids = await mesh.board.list(QueueId.parse(queue), nowMs, mostCandidates);
+  const uids = await mesh.board.list(parsedAs(QueueId, queue, 'queue'), nowMs, mostCandidates);
   for (const uid of uids) {
     const state = (await mesh.board.read(uid))?.state;
     const isAnothers = state?.agentId !== undefined && state.agentId !== options.agent;
@@ -60,7 +61,7 @@ export async function take(
   { agent, lease }: TakeOptions,
 ): Promise<Held | undefined> {
   return claimTask(logWriterOf(session, mesh), uid, {
-    policy: { agentId: AgentId.parse(agent), leaseMs: lease },
+    policy: { agentId: parsedAs(AgentId, agent, 'agent'), leaseMs: lease },
     // No process holds it: only its lease says whether somebody still works on it.
     incarnation: `cli-${session.random.hex(8)}`,
     startNow: true,

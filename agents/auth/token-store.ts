@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { MeshError, reasonOf } from '../../fabric/domain/errors.ts';
 import { PrincipalId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import { scopes } from '../../fabric/domain/principal.ts';
 import type { Clock } from '../../fabric/ports/clock.ts';
 import type { Random } from '../../fabric/ports/random.ts';
@@ -10,13 +11,15 @@ import { exclusively } from '../../fabric/embedded/exclusive-work.ts';
 import { writeFileAtomically } from '../../cards/registry/atomic-file.ts';
 
 /** What is kept of an API token: never the token, only its SHA-256. */
+const Label = z.string().max(100);
+
 export const TokenRecord = z.strictObject({
   tokenId: z.string().regex(/^[0-9a-f]{12}$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   principalId: PrincipalId,
   role: z.enum(['human', 'agent']),
   scopes: z.array(z.enum(scopes)).max(scopes.length),
-  label: z.string().max(100),
+  label: Label,
   createdAtMs: z.int().positive(),
   expiresAtMs: z.int().positive().optional(),
 });
@@ -86,6 +89,8 @@ export function tokenStore({ path, clock, random }: TokenStoreOptions): TokenSto
         sha256: hashOf(token).toString('hex'),
         createdAtMs: Math.round(clock.nowMs()),
         ...wish,
+        principalId: parsedAs(PrincipalId, wish.principalId, 'principal'),
+        label: parsedAs(Label, wish.label, 'label'),
       });
       await change((records) => [...records.values(), record]);
       return { token, record };

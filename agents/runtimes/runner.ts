@@ -6,6 +6,7 @@ import type { Clock } from '../../fabric/ports/clock.ts';
 import type { Log } from '../../fabric/ports/log.ts';
 import type { Run, RunEnd, RunTask } from '../../fabric/ports/run-task.ts';
 import type { RunSubprocess, SubprocessEnd } from '../executors/subprocess.ts';
+import { causeIn } from './failure-cause.ts';
 import { summaryOf } from './outcome-text.ts';
 import { runnerEnvironment, withoutSecrets, type RunnerGrants } from './runner-environment.ts';
 import {
@@ -113,29 +114,31 @@ async function runEndOf(
     case 'stopped':
       return { kind: 'stopped' };
     case 'timed-out':
-      return { kind: 'failed', reason: 'its program gave no result in time', retryable: true };
+      return brokenOff('its program gave no result in time', end, secrets);
     case 'output-too-large':
       return uncertain(`its program wrote more than ${limits.runnerBytes} bytes to stdout`);
     case 'signaled':
-      return { kind: 'failed', reason: `its program died by ${end.signal}`, retryable: true };
+      return brokenOff(`its program died by ${end.signal}`, end, secrets);
     case 'exited':
       break;
   }
-  if (end.exitCode !== 0) {
-    const last = withoutSecrets(end.stderrTail, secrets).trim().split('\n').at(-1) ?? '';
-    const said = last === '' ? '' : `: ${last.slice(0, 300)}`;
-    return {
-      kind: 'failed',
-      reason: `its program ended with ${end.exitCode}${said}`,
-      retryable: true,
-    };
-  }
+  if (end.exitCode !== 0) return brokenOff(`its program ended with ${end.exitCode}`, end, secrets);
   if (end.stderrTruncated) {
     return uncertain(`its program wrote more than ${limits.runnerBytes} bytes to stderr`);
   }
   if (!end.stdoutIsUtf8) return uncertain('its output is not UTF-8');
   const reading = readRunnerResult(end.stdout, packet, clock.nowMs());
   return reading.ok ? endOfResult(run, masked(reading.result, secrets)) : uncertain(reading.reason);
+}
+
+/** With what the program itself said of it: the last that people see of its stderr. */
+function brokenOff(
+  what: string,
+  { stderrTail }: { readonly stderrTail: string },
+  secrets: readonly string[],
+): RunEnd {
+  const cause = causeIn(withoutSecrets(stderrTail, secrets)).slice(0, 300);
+  return { kind: 'failed', reason: cause === '' ? what : `${what}: ${cause}`, retryable: true };
 }
 
 /** After decoding: an escaped secret would slip through before it. */

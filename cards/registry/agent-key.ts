@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import { PrivateJwk } from '../agent-card/card-signature.ts';
 import type { PublicJwk } from '../schema/public-key.ts';
 import { thumbprint } from '../schema/public-key.ts';
@@ -20,7 +21,7 @@ export const keyFile = (stateDir: string, agentId: string): string =>
  * is there stays. Rejects with InvalidValueError when the file is there and is no key.
  */
 export async function cardKey(stateDir: string, agentId: string): Promise<PublicJwk> {
-  const id = AgentId.parse(agentId);
+  const id = parsedAs(AgentId, agentId, 'agent');
   return toPublic((await readAgentKey(stateDir, id)) ?? (await makeAgentKey(stateDir, id)));
 }
 
@@ -29,7 +30,7 @@ export async function readAgentKey(
   stateDir: string,
   agentId: string,
 ): Promise<PrivateJwk | undefined> {
-  const path = keyFile(stateDir, AgentId.parse(agentId));
+  const path = keyFile(stateDir, parsedAs(AgentId, agentId, 'agent'));
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (isAbsent(error)) return undefined;
     throw error;

@@ -1,7 +1,9 @@
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import type { Card } from '../schema/card.ts';
-import { readCard } from '../schema/read-card.ts';
+import type { CardProblem } from '../schema/card-problem.ts';
+import { type CardReading, readCard } from '../schema/read-card.ts';
 import { type CommittedTree, readCommittedTree } from './committed-tree.ts';
 import { commitOf, type Git } from './git.ts';
 
@@ -19,7 +21,7 @@ export async function cardHistory(
   agentId: string,
   limit = 50,
 ): Promise<readonly CardRevision[]> {
-  const id = AgentId.parse(agentId);
+  const id = parsedAs(AgentId, agentId, 'agent');
   const paths = [`cards/${id}.card.yaml`, `personas/${id}.md`];
   const shape = '--format=%H%x1f%at%x1f%aN%x1f%s';
   const out = await git([
@@ -42,12 +44,16 @@ export async function cardHistory(
     });
 }
 
-/** One agent between two commits; `fields` are the Card's top-level fields that differ. */
+/**
+ * One agent between two commits; `fields` are the Card's top-level fields that differ. `unsound`: the file
+ * differs and is no sound Card on one side, so that its fields can't be told; `problems` say why.
+ */
 export interface CardDifference {
   readonly agentId: string;
-  readonly kind: 'added' | 'removed' | 'changed';
+  readonly kind: 'added' | 'removed' | 'changed' | 'unsound';
   readonly fields: readonly FieldDifference[];
   readonly isPersonaChanged: boolean;
+  readonly problems: readonly CardProblem[];
 }
 
 /** A field with its value on either side as JSON; undefined where it has none. */
@@ -58,8 +64,8 @@ export interface FieldDifference {
 }
 
 /**
- * What changed between two commits (or names of commits), by agent. Files that are no sound Card
- * count as absent. Rejects with MeshError NOT_FOUND for a name that is no commit.
+ * What changed between two commits (or names of commits), by agent.
+ * Rejects with MeshError NOT_FOUND for a name that is no commit.
  */
 export async function diffCards(
   git: Git,
@@ -67,17 +73,33 @@ export async function diffCards(
   to: string,
 ): Promise<readonly CardDifference[]> {
   const [before, after] = [await treeAt(git, from), await treeAt(git, to)];
-  const [old, fresh] = [cardsIn(before), cardsIn(after)];
+  const [old, fresh] = [readingsIn(before), readingsIn(after)];
   const ids = [...new Set([...old.keys(), ...fresh.keys()])].sort();
   return ids.flatMap((agentId) => {
     const [one, other] = [old.get(agentId), fresh.get(agentId)];
-    const fields = fieldsBetween(one, other);
-    const isPersonaChanged = personaIn(before, one) !== personaIn(after, other);
+    if (isUnsound(one) || isUnsound(other)) return unsound(agentId, before, after, [one, other]);
+    const fields = fieldsBetween(one?.card, other?.card);
+    const isPersonaChanged = personaIn(before, one?.card) !== personaIn(after, other?.card);
     const kind = one === undefined ? 'added' : other === undefined ? 'removed' : 'changed';
     return fields.length === 0 && !isPersonaChanged
       ? []
-      : [{ agentId, kind, fields, isPersonaChanged }];
+      : [{ agentId, kind, fields, isPersonaChanged, problems: [] }];
   });
+}
+
+const isUnsound = (reading: CardReading | undefined): boolean =>
+  reading !== undefined && reading.card === undefined;
+
+function unsound(
+  agentId: string,
+  before: CommittedTree,
+  after: CommittedTree,
+  [one, other]: readonly [CardReading | undefined, CardReading | undefined],
+): readonly CardDifference[] {
+  const bytesIn = ({ files }: CommittedTree) => files.get(pathOf(agentId))?.toString('latin1');
+  if (bytesIn(before) === bytesIn(after)) return [];
+  const { problems } = (isUnsound(other) ? other : one) ?? { problems: [] };
+  return [{ agentId, kind: 'unsound', fields: [], isPersonaChanged: false, problems }];
 }
 
 async function treeAt(git: Git, name: string): Promise<CommittedTree> {
@@ -90,12 +112,16 @@ async function treeAt(git: Git, name: string): Promise<CommittedTree> {
   return readCommittedTree(git, commit);
 }
 
-function cardsIn({ files }: CommittedTree): ReadonlyMap<string, Card> {
-  const sound = [...files].flatMap(([path, bytes]) => {
-    const { card } = path.endsWith('.md') ? {} : readCard(path, bytes, Number.MAX_SAFE_INTEGER);
-    return card === undefined ? [] : [[card.id, card] as const];
+const pathOf = (agentId: string): string => `cards/${agentId}.card.yaml`;
+
+/** By the file's name: what is no sound Card may claim any id, or none. */
+function readingsIn({ files }: CommittedTree): ReadonlyMap<string, CardReading> {
+  const readings = [...files].flatMap(([path, bytes]) => {
+    const named = /^cards\/(.+)\.card\.yaml$/.exec(path)?.[1];
+    if (named === undefined) return [];
+    return [[named, readCard(path, bytes, Number.MAX_SAFE_INTEGER)] as const];
   });
-  return new Map<string, Card>(sound);
+  return new Map<string, CardReading>(readings);
 }
 
 function personaIn({ files }: CommittedTree, card: Card | undefined): string | undefined {

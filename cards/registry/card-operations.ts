@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import type { Card } from '../schema/card.ts';
 import type { CardProblem } from '../schema/card-problem.ts';
@@ -7,6 +7,7 @@ import { type CardSet, type CardSetReading, readCardSet } from './card-set.ts';
 import { CardsRefusedError } from './cards-refused.ts';
 import { type CommittedTree, readCommittedTree } from './committed-tree.ts';
 import { commitOf, gitIn } from './git.ts';
+import { lastGoodFile } from './last-good.ts';
 import { catalogFolder } from './package-root.ts';
 import { readWorkTree } from './work-tree.ts';
 
@@ -35,9 +36,28 @@ export type CardRow = Pick<Card, 'id' | 'name' | 'runtime' | 'trust' | 'cost' | 
   readonly canCall: boolean;
 };
 
-/** Rejects with CardsRefusedError when the set has errors. */
-export async function listCards(view: HomeView): Promise<readonly CardRow[]> {
-  const { cards } = await soundSet(view);
+/** What stands between the files as they lie there and the set that was read in their place. */
+export interface InPlace {
+  /** The commit that was read: the newest one, or the last that was served. */
+  readonly commit: string;
+  readonly problems: readonly CardProblem[];
+}
+
+export interface ListedCards {
+  readonly rows: readonly CardRow[];
+  readonly inPlace?: InPlace;
+}
+
+/**
+ * The agents of `view.ref`, which has to be sound; of the files as they lie there, where they are sound,
+ * else of the commit that is served meanwhile. Rejects with CardsRefusedError when there is no such set.
+ */
+export async function listCards(view: HomeView): Promise<ListedCards> {
+  const { set, inPlace } = await soundSet(view);
+  return { rows: rowsOf(set), ...(inPlace && { inPlace }) };
+}
+
+function rowsOf({ cards }: CardSet): readonly CardRow[] {
   return [...cards.values()].map(
     ({ id, name, runtime, trust, cost, version, tier, queue, skills, identity }) => ({
       ...{ id, name, runtime, trust, cost, version },
@@ -54,25 +74,50 @@ export interface ShownCard {
   readonly persona?: string;
   /** Who changed it last; absent where it was never committed. */
   readonly lastChange?: CardRevision;
+  readonly inPlace?: InPlace;
 }
 
-/** Rejects with MeshError NOT_FOUND for an unknown agent, with CardsRefusedError for a bad set. */
+/** As `listCards` reads them. Rejects with MeshError NOT_FOUND for an unknown agent. */
 export async function showCard(view: HomeView, agentId: string): Promise<ShownCard> {
-  const set = await soundSet(view);
+  const { set, inPlace } = await soundSet(view);
   const card = set.cards.get(agentId);
   if (card === undefined) {
     const known = [...set.cards.keys()].join(', ');
-    throw new MeshError('NOT_FOUND', `No Card is called "${agentId}". There are: ${known}.`);
+    const where = inPlace ? ` in ${inPlace.commit.slice(0, 12)}; see \`mesh cards lint\`` : '';
+    throw new MeshError(
+      'NOT_FOUND',
+      `No Card is called "${agentId}"${where}. There are: ${known}.`,
+    );
   }
   const persona = set.persona(agentId);
   const [lastChange] = await cardHistory(gitIn({ ...view, dir: view.home }), agentId, 1);
-  return { card, ...(persona !== undefined && { persona }), ...(lastChange && { lastChange }) };
+  return {
+    card,
+    ...(persona !== undefined && { persona }),
+    ...(lastChange && { lastChange }),
+    ...(inPlace && { inPlace }),
+  };
 }
 
-async function soundSet(view: HomeView): Promise<CardSet> {
+async function soundSet(view: HomeView): Promise<{ readonly set: CardSet; inPlace?: InPlace }> {
   const reading = await readView(view);
-  if (reading.ok) return reading.set;
-  throw new CardsRefusedError({ commit: view.ref ?? 'work tree', problems: reading.problems });
+  if (reading.ok) return { set: reading.set };
+  const { problems } = reading;
+  const served = view.ref === undefined ? await servedSet(view) : undefined;
+  if (served !== undefined) return { set: served, inPlace: { commit: served.commit, problems } };
+  throw new CardsRefusedError({ commit: view.ref ?? 'work tree', problems });
+}
+
+/** What a mesh serves of this home now: the newest commit, where that is bad the last that was good. */
+async function servedSet(view: HomeView): Promise<CardSet | undefined> {
+  const git = gitIn({ ...view, dir: view.home });
+  const remembered = await lastGoodFile(join(view.home, 'state')).read();
+  for (const name of ['HEAD', ...(remembered === undefined ? [] : [remembered])]) {
+    const ref = await commitOf(git, name).catch(() => undefined);
+    const reading = ref === undefined ? undefined : await readView({ ...view, ref });
+    if (reading?.ok === true) return reading.set;
+  }
+  return undefined;
 }
 
 async function readView(view: HomeView): Promise<CardSetReading> {

@@ -6,6 +6,7 @@ import { lintSet } from '../schema/lint-set.ts';
 import { readCard } from '../schema/read-card.ts';
 import { policyOf } from './agent-policy.ts';
 import type { CommittedTree } from './committed-tree.ts';
+import { commandIn, lintPrograms, type ProgramFolders } from './lint-programs.ts';
 
 /** All Cards of one commit: sound, checked against each other, swapped as a whole. */
 export interface CardSet {
@@ -21,8 +22,7 @@ export interface CardSet {
 export interface CardSetFacts {
   readonly nowMs: number;
   readonly defaultHuman: string;
-  /** What `{catalog}` and `{home}` in a runner's command stand for. */
-  readonly folders: { readonly catalog: string; readonly home: string };
+  readonly folders: ProgramFolders;
 }
 
 export type CardSetReading =
@@ -38,6 +38,7 @@ export function readCardSet(tree: CommittedTree, facts: CardSetFacts): CardSetRe
     ...(readings.length === 0 ? [noCards] : []),
     ...readings.flatMap((reading) => reading.problems),
     ...lintSet(readings, { personas, defaultHuman: facts.defaultHuman }),
+    ...lintPrograms(readings, facts.folders),
     ...tree.ignored.map(toWarning),
   ];
   if (problems.some(isError)) return { ok: false, problems };
@@ -64,9 +65,7 @@ function toWarning({ path, reason }: CommittedTree['ignored'][number]): CardProb
 
 function placed(card: Card, { folders }: CardSetFacts): Card {
   if (card.runner === undefined) return card;
-  const command = card.runner.command.map((word) =>
-    word.replaceAll('{catalog}', folders.catalog).replaceAll('{home}', folders.home),
-  );
+  const command = commandIn(card.runner, folders);
   return { ...card, runner: { ...card.runner, command } };
 }
 

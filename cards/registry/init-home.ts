@@ -4,9 +4,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { InvalidValueError, reasonOf } from '../../fabric/domain/errors.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import { cardKey } from './agent-key.ts';
 import { writeFileAtomically } from './atomic-file.ts';
-import { commitOf, type Git, gitIn } from './git.ts';
+import { commitOf, type Git, GitError, gitIn } from './git.ts';
 import { identityBlock } from './identity-block.ts';
 import { catalogFolder } from './package-root.ts';
 
@@ -40,7 +41,7 @@ const ours = new Set(['.git', '.gitignore', 'mesh.yaml', 'cards', 'personas', 'g
  */
 export async function initHome(options: InitHomeOptions): Promise<InitHomeResult> {
   const { dir } = options;
-  const human = AgentId.parse(options.human);
+  const human = parsedAs(AgentId, options.human, 'human');
   const entries = await entriesOf(dir);
   const git = gitIn({ dir, environment: options.environment });
   const commit = entries.includes('.git') ? await commitOf(git, 'HEAD') : undefined;
@@ -50,6 +51,7 @@ export async function initHome(options: InitHomeOptions): Promise<InitHomeResult
   await git(['init', '--quiet', `--initial-branch=${branch}`, '--template=']);
   // An init that was cut off may have left another name for the first branch.
   await git(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await nameCommitter(git, human);
   await writeSecret(join(dir, 'state'));
   const agentIds = await writeCatalog(dir, human);
   return { kind: 'created', commit: await firstCommit(git), agentIds };
@@ -85,6 +87,24 @@ function refuseForeign(dir: string, entries: readonly string[], commit: string |
   const seen = foreign.length > 0 ? `holds ${foreign.slice(0, 3).join(', ')}` : 'has commits';
   const words = `${dir} is no mesh home and ${seen}`;
   throw new InvalidValueError(`${words}. Name an empty or new folder.`, 'dir');
+}
+
+/**
+ * An agent is registered by a commit, so `git commit` has to work in the home: on a machine where git
+ * knows nobody, the person gets a name there, for this repository alone.
+ */
+async function nameCommitter(git: Git, human: AgentId): Promise<void> {
+  const answers = (...args: readonly string[]) => git(args).then(Boolean, isRefusal);
+  if (await answers('var', 'GIT_COMMITTER_IDENT')) return;
+  const who = { 'user.name': human, 'user.email': `${human}@localhost` };
+  for (const [key, value] of Object.entries(who))
+    if (!(await answers('config', '--get', key))) await git(['config', '--local', key, value]);
+}
+
+/** False for git's own no. @throws whatever else kept it from answering */
+function isRefusal(error: unknown): false {
+  if (error instanceof GitError && error.exitCode !== undefined) return false;
+  throw error;
 }
 
 /** 32 random bytes that name tasks; the same on every host of a mesh, so one that is there stays. */

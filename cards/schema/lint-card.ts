@@ -19,6 +19,7 @@ export function lintCard(card: Card, nowMs: number): readonly Finding[] {
     ...lintScript(card),
     ...lintLists(card),
     ...lintSchedules(card),
+    ...lintAsleep(card),
   ];
 }
 
@@ -94,6 +95,13 @@ function lintSchedules({ schedules }: Card): readonly Finding[] {
   const message = 'Schedules are not served by this build: nothing is submitted by them.';
   const fix = 'Submit from outside, such as by cron with `mesh submit`, until they are.';
   return [warning('NOT_SERVED', ['schedules'], message, fix)];
+}
+
+function lintAsleep({ availability }: Card): readonly Finding[] {
+  if (!availability.onDemand) return [];
+  const message = 'Nothing wakes an agent in this build: its tasks wait for ever.';
+  const fix = 'Say availability: always, or its hours.';
+  return [warning('NOT_SERVED', ['availability'], message, fix)];
 }
 
 function lintPersona({ runtime, needs, persona }: Card): readonly Finding[] {

@@ -29,9 +29,10 @@ export function lintSet(readings: readonly CardReading[], facts: SetFacts): read
       [
         ...lintNames(card, known),
         ...lintPersonaFile(card, facts),
-        ...lintAnswerer(card, known, facts),
+        ...lintAnswerer(card, known),
       ].map((finding) => reading.place(finding)),
     ),
+    ...lintDefaultHuman(placed, known, facts),
     ...clashes(placed, 'DUPLICATE_ID', ['id'], ({ id }) => id),
     ...clashes(placed, 'DUPLICATE_PORT', ['port'], ({ port }) => port),
     ...clashes(placed, 'DUPLICATE_QUEUE', ['queue', 'project'], ({ queue }) => queue.project),
@@ -85,15 +86,32 @@ function lintPersonaFile({ persona }: Card, { personas }: SetFacts): readonly Fi
   return [fault('PERSONA_FILE', ['persona'], message, 'Add and commit it.')];
 }
 
-function lintAnswerer(card: Card, known: Known, { defaultHuman }: SetFacts): readonly Finding[] {
-  const name = card.responsibleHuman ?? defaultHuman;
-  const human = known.get(name);
-  if (human?.runtime === 'human' || (known.has(name) && human === undefined)) return [];
-  const from =
-    card.responsibleHuman === undefined ? 'defaultHuman of mesh.yaml' : 'responsibleHuman';
-  const path = card.responsibleHuman === undefined ? ['id'] : ['responsibleHuman'];
-  const message = `${from} is "${name}", which is no Card with runtime human.`;
-  return [fault('UNKNOWN_HUMAN', path, message, 'Name a human of this home.')];
+function lintAnswerer({ responsibleHuman }: Card, known: Known): readonly Finding[] {
+  if (responsibleHuman === undefined || mayBeHuman(responsibleHuman, known)) return [];
+  const message = `responsibleHuman is "${responsibleHuman}", which is no Card with runtime human.`;
+  return [fault('UNKNOWN_HUMAN', ['responsibleHuman'], message, 'Name a human of this home.')];
+}
+
+/** Also of a Card with problems of its own: what it will be is not known yet. */
+const mayBeHuman = (name: string, known: Known): boolean =>
+  known.get(name)?.runtime === 'human' || (known.has(name) && known.get(name) === undefined);
+
+/** One problem, and of the file that it is in, however many Cards leave their human to the settings. */
+function lintDefaultHuman(
+  placed: readonly Placed[],
+  known: Known,
+  { defaultHuman }: SetFacts,
+): readonly CardProblem[] {
+  const isNeeded = placed.some(({ card }) => card.responsibleHuman === undefined);
+  if (!isNeeded || mayBeHuman(defaultHuman, known)) return [];
+  const humans = placed.flatMap(({ card }) => (card.runtime === 'human' ? [card.id] : []));
+  const message = `defaultHuman is "${defaultHuman}", which is no Card with runtime human.`;
+  const fix =
+    humans.length === 0
+      ? 'Add a Card with runtime human and name it.'
+      : `Name a human of this home: ${humans.join(', ')}.`;
+  const where = { file: 'mesh.yaml', line: 1, column: 1, path: 'defaultHuman' } as const;
+  return [{ severity: 'error', ...where, code: 'UNKNOWN_HUMAN', message, fix }];
 }
 
 /** Two Cards that claim one thing: each but the first is told, and by whom it is taken. */

@@ -28,6 +28,8 @@ export async function cardsFinding(view: HomeView, stateDir: string): Promise<Fi
 }
 
 function refused(errors: number, first: CardProblem, served: string | undefined): Finding {
+  if (first.file === 'mesh.yaml')
+    return fail('cards', toProblemLine(first), 'Until then no `mesh up` starts with this home.');
   const instead =
     served === undefined ? 'no commit was ever served' : `${served.slice(0, 12)} is served instead`;
   const says = `the newest commit is refused for ${counted(errors, 'error')}, ${instead}; first: ${toProblemLine(first)}`;

@@ -5,6 +5,7 @@ import { lockHome } from '../../fabric/embedded/home-lock.ts';
 import { loadConfig, type Environment, type MeshConfig } from '../config.ts';
 import { hasHome, type HomePaths } from '../home.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
+import { shellWord } from '../text/shell-word.ts';
 
 /** Whether there is a home and its settings are sound; the settings where they are. */
 export async function settingsFinding(
@@ -40,7 +41,7 @@ export async function modeFinding({ home, state }: HomePaths): Promise<Finding> 
   if (open.length === 0) return ok('state', 'readable by its owner only');
   const named = open.slice(0, mostNamed).join(', ');
   const more = open.length > mostNamed ? ` and ${open.length - mostNamed} more` : '';
-  const fix = `Run: chmod -R go-rwx ${state}`;
+  const fix = `Run: chmod -R go-rwx ${shellWord(state)}`;
   const says = `others may read ${named}${more}`;
   return (root.mode & othersBits) === 0 ? warn('state', says, fix) : fail('state', says, fix);
 }

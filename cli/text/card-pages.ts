@@ -1,7 +1,7 @@
 import { counted } from '../../fabric/domain/counted.ts';
 import { stringify } from 'yaml';
 import type { CardDifference, CardRevision } from '../../cards/registry/card-history.ts';
-import type { CardRow, ShownCard } from '../../cards/registry/card-operations.ts';
+import type { CardRow, InPlace, ShownCard } from '../../cards/registry/card-operations.ts';
 import { isError, toProblemLine, type CardProblem } from '../../cards/schema/card-problem.ts';
 import { table } from './columns.ts';
 import { oneLine, printable } from './printable.ts';
@@ -51,7 +51,11 @@ export function historyTable(revisions: readonly CardRevision[], nowMs: number):
 export function differenceLines(differences: readonly CardDifference[]): string {
   if (differences.length === 0) return 'No Card differs.';
   return differences
-    .map(({ agentId, kind, fields, isPersonaChanged }) => {
+    .map(({ agentId, kind, fields, isPersonaChanged, problems }) => {
+      if (kind === 'unsound') {
+        const told = problems.filter(isError).map((problem) => printable(toProblemLine(problem)));
+        return [`${agentId}: its Card differs and is not sound on one side`, ...told].join('\n  ');
+      }
       const head = `${agentId}: ${kind}${isPersonaChanged ? ', its persona too' : ''}`;
       if (kind !== 'changed') return head;
       const lines = fields.map(
@@ -71,4 +75,11 @@ export function problemLines(problems: readonly CardProblem[]): string {
       ? 'All Cards are sound.'
       : `${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}.`;
   return [...problems.map((problem) => printable(toProblemLine(problem))), sum].join('\n');
+}
+
+/** Why another set is shown than the files as they lie there. */
+export function inPlaceNote({ commit, problems }: InPlace): string {
+  const errors = problems.filter(isError);
+  const words = `The files as they lie there have ${counted(errors.length, 'error')}; this is commit ${commit.slice(0, 12)}.`;
+  return [...errors.map((problem) => printable(toProblemLine(problem))), words].join('\n');
 }

@@ -11,12 +11,14 @@ import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
+import { shellWord } from '../text/shell-word.ts';
 import { parseCount } from '../submission-options.ts';
 import {
   cardPage,
   cardTable,
   differenceLines,
   historyTable,
+  inPlaceNote,
   problemLines,
 } from '../text/card-pages.ts';
 
@@ -53,7 +55,8 @@ function defineReading(command: Command, run: Run): void {
     .addHelpText('after', listExamples)
     .action(({ ref }: RefOption) =>
       run(async (session) => {
-        const rows = await listCards(await homeView(session, ref));
+        const { rows, inPlace } = await listCards(await homeView(session, ref));
+        if (inPlace) session.note(inPlaceNote(inPlace));
         return { data: rows, text: cardTable(rows) };
       }),
     );
@@ -64,6 +67,7 @@ function defineReading(command: Command, run: Run): void {
     .action((agentId: string, { ref }: RefOption) =>
       run(async (session) => {
         const shown = await showCard(await homeView(session, ref), agentId);
+        if (shown.inPlace) session.note(inPlaceNote(shown.inPlace));
         return { data: shown, text: cardPage(shown, session.clock.nowMs()) };
       }),
     );
@@ -117,7 +121,8 @@ function defineMaking(command: Command, run: Run): void {
       run(async ({ globals }) => {
         const { home, state: stateDir } = requireHome(globals);
         const paths = await newCard({ home, stateDir, id, ...options });
-        const words = 'Edit, then commit: what is committed is what runs.';
+        const git = `git -C ${shellWord(home)}`;
+        const words = `Edit, then commit: ${git} add ${paths.join(' ')} && ${git} commit -m "Add ${id}"`;
         return { data: { paths }, text: `Written: ${paths.join(', ')}\n${words}` };
       }),
     );

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { initHome } from '../../cards/registry/init-home.ts';
 import { loadEnvironment } from '../config.ts';
 import { homePaths } from '../home.ts';
+import { shellWord } from '../text/shell-word.ts';
 import type { Run } from '../session.ts';
 
 const examples = `
@@ -25,7 +26,9 @@ export function define(command: Command, run: Run): void {
         const environment = loadEnvironment();
         const { home } = homePaths(dir ?? session.globals.home ?? environment.home);
         session.progress(`making ${home}`);
-        session.onInterrupt(`Stopped. \`mesh init ${home}\` takes it up where it was cut off.`);
+        session.onInterrupt(
+          `Stopped. \`mesh init ${shellWord(home)}\` takes it up where it was cut off.`,
+        );
         const made = await initHome({ dir: home, human, environment: environment.all });
         return { data: { home, ...made }, text: initText(home, made) };
       }),
@@ -38,5 +41,5 @@ function initText(
 ): string {
   const at = commit.slice(0, 12);
   if (kind === 'existing') return `${home} is a mesh home already, at ${at}. Nothing was changed.`;
-  return `${home} is a mesh home now, with ${counted(agentIds.length, 'agent')} (commit ${at}): ${agentIds.join(', ')}.\nStart it with: mesh up --home ${home}`;
+  return `${home} is a mesh home now, with ${counted(agentIds.length, 'agent')} (commit ${at}): ${agentIds.join(', ')}.\nStart it with: mesh up --home ${shellWord(home)}`;
 }

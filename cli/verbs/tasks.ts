@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { closedPhases, phases, type Phase, type TaskState } from '../../fabric/domain/state.ts';
 import { ContextId } from '../../fabric/domain/ids.ts';
+import { parsedAs } from '../../fabric/domain/parsed-as.ts';
 import type { TaskQuery } from '../../fabric/ports/task-board.ts';
 import { unavailableAgents } from '../agent-list.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
@@ -68,7 +69,7 @@ function queryOf(session: Session, mesh: MeshConnection, options: TasksOptions):
     ...(mine ? { principal: mesh.principal } : {}),
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(queue === undefined ? {} : { queue: queue as TaskState['queue'] }),
-    ...(context === undefined ? {} : { contextId: ContextId.parse(context) }),
+    ...(context === undefined ? {} : { contextId: parsedAs(ContextId, context, 'context') }),
     ...(phasesAsked === undefined ? {} : { phases: phasesAsked }),
     ...(since === undefined ? {} : { changedSinceMs: session.clock.nowMs() - since }),
     ...(cursor === undefined ? {} : { cursor }),

@@ -137,6 +137,28 @@ describe('the mesh command against a running mesh', () => {
     expect(JSON.parse(out)).toMatchObject({ error: { code: 'NOT_FOUND' } });
   });
 
+  it.each([
+    ['cards', 'new', 'Bad Name'],
+    ['cards', 'new', '../evil', '--runtime', 'runner'],
+    ['cards', 'key', 'Bad Name'],
+    ['cards', 'history', 'Bad Name'],
+    ['cards', 'show', 'Bad Name'],
+    ['init', '/tmp/no-such-mesh-home', '--human', 'Bad_Name'],
+    ['task', 'next', '--agent', 'Bad Name'],
+    ['task', 'next', '--agent', 'Bad Name', '--queue', 'Bad Queue'],
+    ['tasks', '--context', ''],
+    ['tasks', '--context', 'x'.repeat(200)],
+    ['token', 'create', '--principal', ''],
+    ['token', 'create', '--label', 'x'.repeat(200)],
+    ['send', 'Bad Name', 'hello'],
+    ['submit', 'Bad Name', 'hello'],
+  ])('calls no word of its user a fault of the mesh: %s %s %s', patient, async (...args) => {
+    const { exitCode, err } = await mesh(...args);
+    expect([2, 3, 5, 6]).toContain(exitCode);
+    expect(err).toMatch(/^mesh: [^[{]+\n$|^error: /);
+    expect(err).not.toContain('fault of the mesh');
+  });
+
   it('makes a token that works, and one that is revoked does not', patient, async () => {
     const { token, tokenId } = await meshJson('token', 'create', '--principal', 'alvis');
     expect((await mesh('send', 'understudy', 'hello', '--token', String(token))).exitCode).toBe(0);
@@ -155,6 +177,24 @@ describe('the mesh command against a running mesh', () => {
 });
 
 describe('the mesh command without a running mesh', () => {
+  it('prints the commit of a new agent as it can be pasted', patient, async () => {
+    const other = join(folder, "Ada's home");
+    await runMesh(['init', other], { home: other });
+    const made = await runMesh(['cards', 'new', 'night-report', '--runtime', 'runner'], {
+      home: other,
+    });
+    const line = made.out.slice(made.out.indexOf('git -C'));
+    const env = { PATH: process.env['PATH'], HOME: folder };
+    await promisify(execFile)('sh', ['-c', line], { env, cwd: folder });
+    const git = ['-C', other, 'show', '--name-only', '--format=%s', 'HEAD'];
+    const { stdout } = await promisify(execFile)('git', git, { env });
+    expect(stdout.trim().split(/\n+/)).toEqual([
+      'Add night-report',
+      'bots/night-report.mjs',
+      'cards/night-report.card.yaml',
+    ]);
+  });
+
   it('says where no mesh is, and how to get one', patient, async () => {
     const nowhere = { home: join(folder, 'nowhere') };
     const { exitCode, err } = await runMesh(['tasks'], nowhere);

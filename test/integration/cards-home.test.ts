@@ -11,14 +11,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cardKey, readAgentKey } from '../../cards/registry/agent-key.ts';
 import { lintCards, listCards, showCard } from '../../cards/registry/card-operations.ts';
 import { initHome } from '../../cards/registry/init-home.ts';
+import { lastGoodFile } from '../../cards/registry/last-good.ts';
 import { newCard } from '../../cards/registry/new-card.ts';
 import { catalogFolder, packageRoot } from '../../cards/registry/package-root.ts';
 import { Runtime } from '../../cards/schema/card.ts';
 import { isError } from '../../cards/schema/card-problem.ts';
+import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { gitEnvironment } from '../support/card-home.ts';
 
 let parent: string;
@@ -54,7 +57,7 @@ describe('a new mesh home', () => {
     expect(git('status', '--porcelain')).toBe('');
     expect(git('log', '--format=%an <%ae>')).toBe('mesh <mesh@localhost>');
     expect(await lintCards(view({ ref: 'main' }))).toEqual([]);
-    const rows = await listCards(view({ ref: 'main' }));
+    const { rows } = await listCards(view({ ref: 'main' }));
     expect(rows.map(({ id }) => id).sort()).toEqual(agentIds);
     expect(rows.every(({ canCall }) => canCall)).toBe(true);
     expect((await showCard(view({ ref: 'main' }), 'adolf')).card.mayCall).toContain('alvis');
@@ -95,6 +98,25 @@ describe('a new mesh home', () => {
     expect((await showCard(view({ ref: 'main' }), 'adolf')).card.identity).toEqual(key);
   });
 
+  it.each([
+    ['nobody', '', 'alvis <alvis@localhost>'],
+    ['a name alone', '\tname = Ada\n', 'Ada <alvis@localhost>'],
+    ['somebody', '\tname = Ada\n\temail = ada@example.org\n', 'Ada <ada@example.org>'],
+  ])('takes a commit where git knows %s', async (_who, known, author) => {
+    const HOME = join(parent, 'person');
+    mkdirSync(HOME);
+    // Else git may make up a name from the host's.
+    writeFileSync(join(HOME, '.gitconfig'), `[user]\n\tuseConfigOnly = true\n${known}`);
+    const env = { PATH: environment.PATH, HOME };
+    await initHome({ dir, human: 'alvis', environment: env });
+    const own = (...args: string[]) =>
+      execFileSync('git', args, { cwd: dir, env }).toString().trim();
+    own('commit', '-q', '--allow-empty', '-m', 'Add an agent');
+    expect(own('log', '-1', '--format=%an <%ae>')).toBe(author);
+    const email = own('config', '--default', '', '--local', '--get', 'user.email');
+    expect(email).toBe(known.includes('email') ? '' : 'alvis@localhost');
+  });
+
   it('can lie inside another repository, and is not it', async () => {
     execFileSync('git', ['init', '-q', parent], { env: environment });
     await initHome({ dir, human: 'alvis', environment });
@@ -110,7 +132,9 @@ describe('a new mesh home', () => {
     expect(readdirSync(dir)).toEqual(['thesis.tex']);
     rmSync(dir, { recursive: true });
     await expect(initHome({ dir, human: 'adolf', environment })).rejects.toThrow(/shipped agent/);
-    await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow();
+    await expect(initHome({ dir, human: 'Not An Id', environment })).rejects.toThrow(
+      InvalidValueError,
+    );
   });
 
   it.each(['/proc/home', '/proc/deep/home', '/dev/null', '/dev/null/home'])(
@@ -134,11 +158,74 @@ describe('a new Card', () => {
     expect(lastChange).toBeUndefined();
   });
 
+  it.each([
+    ['node', '{home}/bots/gone.mjs'],
+    ['node', '--no-warnings', '{home}/bots/gone.mjs', '{home}/out.txt'],
+    ['{home}/bots/gone.sh'],
+    ['{catalog}/bots/gone.mjs', '--fast'],
+    ['/no/such/program'],
+    ['python3', '-u', '/no/such/script.py'],
+    ['node', 'bots/there.mjs'],
+    ['bots/there.mjs'],
+    ['./gone.sh'],
+  ])('whose program no run would find is told of: %s %s %s', async (...command) => {
+    await withRunner(command);
+    const [problem, ...more] = await lintCards(view());
+    expect(more).toEqual([]);
+    expect(problem).toMatchObject({
+      severity: 'warning',
+      code: 'NO_PROGRAM',
+      file: 'cards/fresh.card.yaml',
+      path: expect.stringMatching(/^runner\.command\[\d\]$/) as string,
+    });
+  });
+
+  it.each([
+    ['node', '{home}/bots/there.mjs', '{home}/made/later.txt'],
+    ['{home}/bots/there.mjs'],
+    ['node', '{catalog}/bots/link-checker.mjs'],
+    ['node', '-e', 'process.exit(0)'],
+    ['node', '-e', `process.exit(${'0'.repeat(900)})`],
+    ['node', '-e', 'a\u0000b'],
+    ['sh', '-c', 'cat cards/*'],
+    ['ls', 'cards'],
+    ['jq', '.'],
+  ])('whose program may be there is not told of: %s %s %s', async (...command) => {
+    await withRunner(command);
+    expect(await lintCards(view())).toEqual([]);
+  });
+
+  async function withRunner(command: readonly string[]): Promise<void> {
+    await initHome({ dir, human: 'alvis', environment });
+    mkdirSync(join(dir, 'bots'));
+    writeFileSync(join(dir, 'bots', 'there.mjs'), '');
+    const options = { home: dir, stateDir: join(dir, 'state'), id: 'fresh' } as const;
+    await newCard({ ...options, runtime: 'runner' });
+    rmSync(join(dir, 'bots', 'fresh.mjs'));
+    const file = join(dir, 'cards', 'fresh.card.yaml');
+    const card = parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, stringify({ ...card, runner: { command } }));
+  }
+
+  it('never overwrites one, nor the files beside it', async () => {
+    await initHome({ dir, human: 'alvis', environment });
+    const fresh = { home: dir, stateDir: join(dir, 'state'), id: 'fresh' } as const;
+    mkdirSync(join(dir, 'bots'));
+    writeFileSync(join(dir, 'bots', 'fresh.mjs'), '// mine\n');
+    writeFileSync(join(dir, 'personas', 'fresh.md'), 'mine\n');
+    for (const runtime of ['runner', 'model'] as const) {
+      await newCard({ ...fresh, runtime });
+      rmSync(join(dir, 'cards', 'fresh.card.yaml'));
+    }
+    expect(readFileSync(join(dir, 'bots', 'fresh.mjs'), 'utf8')).toBe('// mine\n');
+    expect(readFileSync(join(dir, 'personas', 'fresh.md'), 'utf8')).toBe('mine\n');
+  });
+
   it('never overwrites one', async () => {
     await initHome({ dir, human: 'alvis', environment });
     const options = { home: dir, stateDir: join(dir, 'state'), runtime: 'model' } as const;
     await expect(newCard({ ...options, id: 'adolf' })).rejects.toThrow(/there already/);
-    await expect(newCard({ ...options, id: '../evil' })).rejects.toThrow();
+    await expect(newCard({ ...options, id: '../evil' })).rejects.toThrow(InvalidValueError);
   });
 });
 
@@ -148,9 +235,31 @@ describe('operations on Cards', () => {
     writeFileSync(join(dir, 'cards', 'adolf.card.yaml'), 'id: adolf\n');
     expect((await lintCards(view())).some(isError)).toBe(true);
     expect(await lintCards(view({ ref: 'HEAD' }))).toEqual([]);
-    await expect(listCards(view())).rejects.toThrow(/work tree has \d+ problems/);
     await expect(lintCards(view({ ref: '--all' }))).rejects.toThrow(/no commit of this home/);
     await expect(showCard(view({ ref: 'HEAD' }), 'ghost')).rejects.toThrow(/There are: adolf/);
+  });
+
+  it('list and show what is served where the files as they lie there are refused', async () => {
+    const { commit } = await initHome({ dir, human: 'alvis', environment });
+    const sound = await listCards(view());
+    expect(sound.inPlace).toBeUndefined();
+    const bad = join(dir, 'cards', 'adolf.card.yaml');
+    writeFileSync(bad, 'id: adolf\n');
+    const listed = await listCards(view());
+    expect(listed.rows).toEqual(sound.rows);
+    expect(listed.inPlace).toMatchObject({ commit });
+    expect(listed.inPlace?.problems.every(({ file }) => file === 'cards/adolf.card.yaml')).toBe(
+      true,
+    );
+    expect(await showCard(view(), 'adolf')).toMatchObject({ inPlace: { commit } });
+    await expect(showCard(view(), 'ghost')).rejects.toThrow(/"ghost" in [0-9a-f]{12}; see/);
+    await lastGoodFile(join(dir, 'state')).write(commit);
+    const who = ['-c', 'user.name=T', '-c', 'user.email=t@localhost'];
+    git(...who, 'commit', '-qam', 'Break it');
+    expect((await listCards(view())).inPlace?.commit).toBe(commit);
+    await expect(listCards(view({ ref: 'HEAD' }))).rejects.toThrow(/HEAD has \d+ problems/);
+    rmSync(join(dir, 'state', 'registry.json'));
+    await expect(listCards(view())).rejects.toThrow(/work tree has \d+ problems/);
   });
 
   it('keep a key that is there, and refuse a file that is none', async () => {
@@ -167,7 +276,7 @@ describe('the catalog', () => {
   it('lints clean, without a warning', async () => {
     const shipped = view({ home: catalogFolder(), defaultHuman: 'operator' });
     expect(await lintCards(shipped)).toEqual([]);
-    const rows = await listCards(shipped);
+    const { rows } = await listCards(shipped);
     const runtimes = new Set(rows.map(({ runtime }) => runtime));
     expect([...runtimes].sort()).toEqual([
       'executor',

@@ -258,4 +258,31 @@ describe('card history', () => {
     expect(berta).toMatchObject({ agentId: 'berta', kind: 'added' });
     await expect(diffCards(git, 'ghost', 'main')).rejects.toThrow(/"ghost" is no commit/);
   });
+
+  it('calls a Card that is there and not sound neither removed nor added', async () => {
+    const sound = home.git('rev-parse', 'HEAD');
+    home.write('cards/adolf.card.yaml', 'id: adolf\n\ttrust: holy\n');
+    const broken = home.commit();
+    home.card({ id: 'berta', persona: undefined });
+    const beside = home.commit();
+    home.write('cards/adolf.card.yaml', 'id: berta\n');
+    const other = home.commit();
+    home.git('rm', '-q', 'cards/adolf.card.yaml');
+    const gone = home.commit();
+    const git = gitIn({ dir: home.dir, environment: gitEnvironment });
+    const kinds = async (from: string, to: string) =>
+      (await diffCards(git, from, to)).map(({ agentId, kind, problems }) => [
+        ...[agentId, kind],
+        problems.length > 0,
+      ]);
+    expect(await kinds(sound, broken)).toEqual([['adolf', 'unsound', true]]);
+    expect(await kinds(broken, sound)).toEqual([['adolf', 'unsound', true]]);
+    expect(await kinds(broken, beside)).toEqual([['berta', 'added', false]]);
+    expect(await kinds(beside, other)).toEqual([['adolf', 'unsound', true]]);
+    expect(await kinds(other, gone)).toEqual([['adolf', 'unsound', true]]);
+    expect(await kinds(sound, gone)).toEqual([
+      ['adolf', 'removed', false],
+      ['berta', 'added', false],
+    ]);
+  });
 });

@@ -16,10 +16,10 @@ afterEach(async () => {
   home.remove();
 });
 
-const examined = () => {
+const examined = (defaultHuman = 'operator') => {
   const { dir, stateDir } = home;
   const environment = gitEnvironment;
-  const view = { home: dir, defaultHuman: 'operator', environment, nowMs: systemClock.nowMs() };
+  const view = { home: dir, defaultHuman, environment, nowMs: systemClock.nowMs() };
   return cardsFinding(view, stateDir);
 };
 
@@ -59,6 +59,13 @@ describe('what the doctor says of the Cards', () => {
     home.card({});
     home.commit('Repair Adolf');
     expect(await examined()).toMatchObject({ verdict: 'ok' });
+  });
+
+  it('blames the settings, and no commit, for what is wrong in them', async () => {
+    const { verdict, says } = await examined('nobody');
+    expect(verdict).toBe('fail');
+    expect(says).toMatch(/^mesh\.yaml:.* UNKNOWN_HUMAN .*Name a human of this home: operator\.$/);
+    expect(says).not.toContain('commit');
   });
 
   it('is that nothing was served yet, where that is so', async () => {

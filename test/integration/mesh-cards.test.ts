@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newCard } from '../../cards/registry/new-card.ts';
 import { composedMesh, type ComposedMesh } from '../support/composed-mesh.ts';
 import { meshHome, type MeshHome } from '../support/mesh-home.ts';
 import { eventually } from '../support/mesh-process.ts';
@@ -74,6 +76,23 @@ describe('a mesh whose Cards change', { timeout: 30_000 }, () => {
     expect(await composed.stateOf(next)).toMatchObject({ phase: 'ready', version: 1 });
     const why = await composed.rpc('novice', 'cardmesh/why', { taskId: next });
     expect(JSON.stringify(why.result)).toContain('runtime observer is not served by this build');
+  });
+});
+
+describe('a new agent, as `mesh cards new` writes it', { timeout: 30_000 }, () => {
+  it.each(['none', 'external'])('answers as it stands, with effects %s', async (effects) => {
+    const stateDir = join(home.dir, 'state');
+    await newCard({ home: home.dir, stateDir, id: 'night-report', runtime: 'runner' });
+    home.changeCard('night-report', { effects, trust: 'trusted' });
+    home.commit();
+    composed = await composedMesh(home.dir);
+    composed.mesh.start({ keeper: false });
+    const uid = await composed.submit('night-report', 'What was it like?');
+    const { outcome } = await eventually(
+      () => composed.stateOf(uid),
+      ({ phase }) => phase === 'done' || phase === 'dead-letter' || phase === 'needs-review',
+    );
+    expect(outcome?.summary).toBe('The task was: What was it like?');
   });
 });
 

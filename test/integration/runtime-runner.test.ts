@@ -261,6 +261,28 @@ describe('a program that does not end well', () => {
     if (end.kind === 'failed') expect(end.retryable).toBe(true);
   });
 
+  it.each([
+    ['an exit', 'throw new Error("no disk")', 'its program ended with 1: Error: no disk'],
+    [
+      'a signal',
+      'console.error("no disk"); process.kill(process.pid, "SIGKILL")',
+      'its program died by SIGKILL: no disk',
+    ],
+    [
+      'its time',
+      'console.error("waiting for the disk"); setInterval(() => {}, 1000)',
+      'its program gave no result in time: waiting for the disk',
+    ],
+    ['an exit without a word', 'process.exit(3)', 'its program ended with 3'],
+  ])('says what the program said of %s', async (_what, program, reason) => {
+    const runner = { command: [process.execPath, '-e', program], timeout: '1500ms' };
+    expect(await run('x', runnerCard({ runner }))).toEqual({
+      kind: 'failed',
+      reason,
+      retryable: true,
+    });
+  });
+
   it('is stopped when told', async () => {
     const stop = new AbortController();
     const card = runnerCard({ runner: { command: [process.execPath, fakeCli, 'hang'] } });

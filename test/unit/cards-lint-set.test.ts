@@ -88,6 +88,10 @@ describe('rules across Cards', () => {
   });
 
   it('wants the default human to be a person here', () => {
-    expect(problemsOf([], 'nobody')).toEqual(['cards/operator.card.yaml UNKNOWN_HUMAN id']);
+    const told = ['mesh.yaml UNKNOWN_HUMAN defaultHuman'];
+    expect(problemsOf([], 'nobody')).toEqual(told);
+    const many = ['one', 'two', 'three'].map((id) => bot(id));
+    expect(problemsOf(many, 'nobody')).toEqual(told);
+    expect(problemsOf(many, 'one')).toEqual(told);
   });
 });

@@ -198,6 +198,14 @@ describe('the rules of one Card', () => {
     ]);
   });
 
+  it.each(['on-demand', { onDemand: true }])('warns that nothing wakes %j', (availability) => {
+    const { card, problems } = read({ availability });
+    expect(card?.availability.onDemand).toBe(true);
+    expect(problems.map(({ severity, code, path }) => `${severity} ${code} ${path}`)).toEqual([
+      'warning NOT_SERVED availability',
+    ]);
+  });
+
   it('lets human be a person on both sides only', () => {
     expect(codes({ trust: 'human' })).toEqual(['HUMAN_TRUST trust']);
     expect(codes({ runtime: 'human', needs: undefined })).toEqual(['HUMAN_TRUST trust']);

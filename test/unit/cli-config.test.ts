@@ -34,4 +34,19 @@ describe('mesh.yaml', () => {
   ])('takes no setting that does nothing: %s', async (_key, more, words) => {
     await expect(written(more)).rejects.toThrow(words);
   });
+
+  it.each([
+    ['a tab', '\tfront: 1\n'],
+    ['two colons', 'front: a: b\n'],
+    ['an open list', 'front: [1,\n'],
+    ['an open quote', 'front: "x\n'],
+    ['a key twice', 'defaultHuman: twice\n'],
+    ['bad indentation', 'front:\n  host: a\n port: 1\n'],
+    ['an unknown alias', 'front: *nowhere\n'],
+    ['two documents', '---\nfront: {}\n'],
+  ])('says in one line what is no YAML, and where: %s', async (_what, more) => {
+    const said = await written(more).catch((error: unknown) => (error as Error).message);
+    expect(said).toMatch(/mesh\.yaml:\d+: .*[^.:]\. Correct the YAML at this place\.$/);
+    expect(said).not.toMatch(/[\n^]/);
+  });
 });
