@@ -100,8 +100,8 @@ function toRequest(message: Message, extension: SubmitExtension | undefined): Sa
     idempotencyKey: extension?.idempotencyKey ?? message.messageId,
     messageId: message.messageId,
     intent: intentOf(message),
-    // Whoever speaks our extension verifies; a foreign client never would (`DESIGN.md` 4.3).
-    verification: extension ? (extension.verification ?? 'submitter') : 'none',
+    // Whoever speaks our extension can verify; a foreign client never would (`DESIGN.md` 4.3).
+    verification: extension ? (extension.verification ?? 'card') : 'none',
     ...defined(optional),
   };
 }

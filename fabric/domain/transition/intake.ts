@@ -81,15 +81,19 @@ export function routed(before: TaskState, event: EventOf<'routed'>): Transition 
   if (before.agentId !== undefined) return refuse('wrongPhase');
   const isOutside = event.admitted === false;
   const isReady = before.phase === 'ready' || before.phase === 'scheduled';
+  const { verificationOpen, ...task } = before.task;
+  const verification = (verificationOpen && event.verification) ?? task.verification;
   return to(before, event, {
     agentId: event.agentId,
     queue: event.queue,
     ...(isOutside && isReady ? { phase: 'submitted' } : {}),
     task: {
-      ...before.task,
-      admitted: before.task.admitted && !isOutside,
-      effects: widerEffects(before.task.effects, event.effects ?? 'none'),
+      ...task,
+      verification,
+      admitted: task.admitted && !isOutside,
+      effects: widerEffects(task.effects, event.effects ?? 'none'),
     },
+    needsHumanVerify: before.needsHumanVerify || verification === 'human',
     ...(event.selection ? { selection: event.selection } : {}),
   });
 }
