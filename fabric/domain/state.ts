@@ -80,6 +80,8 @@ export interface TaskState {
   readonly question?: Question;
   /** Where an answer returns it to. */
   readonly askedFrom?: Phase;
+  /** Where it was paused before anybody had claimed it; absent: it was taken back from a run. */
+  readonly pausedFrom?: Phase;
   readonly decisions: readonly Decision[];
   readonly awaitedEventId?: string;
   /** Why the last run could not go on, and until when nobody tries again. */

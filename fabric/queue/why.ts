@@ -20,9 +20,7 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     case 'suggested':
       return 'It is only suggested: a person must enroll it (mesh task admit).';
     case 'submitted':
-      return state.task.tainted
-        ? 'It comes from tainted input, so a person must admit it (mesh task admit).'
-        : `${state.task.provenance.submitter} is not in the admit list of ${agent}: a person must admit it (mesh task admit).`;
+      return whySubmitted(state, agent);
     case 'ready':
       return whyReady(state, agent, around);
     case 'scheduled':
@@ -50,6 +48,15 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     default:
       return `It waits for nothing: it is ${state.phase}.`;
   }
+}
+
+function whySubmitted({ task }: TaskState, agent: string): string {
+  const { tainted, admitted, provenance } = task;
+  if (tainted) return 'It comes from tainted input, so a person must admit it (mesh task admit).';
+  if (!admitted) {
+    return `${provenance.submitter} is not in the admit list of ${agent}: a person must admit it (mesh task admit).`;
+  }
+  return 'It is held back until a person lets it go on (mesh task admit).';
 }
 
 function whyReady(state: TaskState, agent: string, around: Surroundings): string {

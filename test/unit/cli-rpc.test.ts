@@ -64,7 +64,7 @@ function openSse(frames: readonly unknown[], signal: AbortSignal | null | undefi
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       signal?.addEventListener('abort', () => controller.error(signal.reason));
-      for await (const piece of whole.body!) controller.enqueue(piece);
+      controller.enqueue(new Uint8Array(await whole.arrayBuffer()));
     },
   });
   return new Response(body, { headers: whole.headers });
