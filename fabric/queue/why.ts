@@ -2,6 +2,7 @@ import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
 import { hasRoomForRun, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
+import type { Hold } from './hold.ts';
 
 export interface Surroundings {
   readonly nowMs: number;
@@ -9,6 +10,8 @@ export interface Surroundings {
   readonly availability?: Availability;
   /** Runs of other tasks that the agent has now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
+  /** How the holder of its claim stands, where that is known. */
+  readonly hold?: Hold;
   /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
   readonly choice?: string;
 }
@@ -83,11 +86,19 @@ function whyReady(state: TaskState, agent: string, around: Surroundings): string
   return `It is ready; a worker of queue ${state.queue} takes it next.`;
 }
 
-function whyWorking(state: TaskState, { nowMs }: Surroundings): string {
+function whyWorking(state: TaskState, { nowMs, hold }: Surroundings): string {
   const { claim } = state;
   const seconds = claim ? Math.max(0, Math.round((nowMs - claim.claimedAtMs) / 1_000)) : 0;
   const wish = state.cancelRequested ? ' It was asked to stop.' : '';
-  return `${claim?.holder ?? 'Somebody'} has worked on it for ${seconds} s (attempt ${state.attempts}).${wish}`;
+  const holder = claim?.holder ?? 'Somebody';
+  if (hold && hold.standing !== 'alive') {
+    const loss =
+      hold.standing === 'dead'
+        ? 'its process is dead'
+        : `its lease is over since ${at(hold.leaseEndsAtMs)} without a renewal that is known here`;
+    return `${holder} took it ${seconds} s ago (attempt ${state.attempts}), and ${loss}: a running mesh takes it back.${wish}`;
+  }
+  return `${holder} has worked on it for ${seconds} s (attempt ${state.attempts}).${wish}`;
 }
 
 function whyDone(state: TaskState): string {
