@@ -144,7 +144,7 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
   closers.add(() => {
     actors.close();
   });
-  const { isDead } = ground.liveness;
+  const isDead = (other: string) => ground.liveness.isDead(other);
   const slots = createSlots();
   const shared = { registry, queue, actors, availability, slots, incarnation, isDead };
   const underWay = createRunsUnderWay();

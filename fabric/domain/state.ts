@@ -167,6 +167,15 @@ export function to(
   return { ok: true, state };
 }
 
+/** Why its last run could not go on, where that still stands. */
+export const standingPark = (
+  { phase, parked }: Pick<TaskState, 'phase' | 'parked'>,
+  nowMs: number,
+): TaskState['parked'] => {
+  const waits = phase === 'ready' || phase === 'scheduled';
+  return waits && parked && parked.untilMs > nowMs ? parked : undefined;
+};
+
 /** Whether the log has room for another run: without it nobody claims the task, and the keeper gives it up. */
 export const hasRoomForRun = ({ version }: Pick<TaskState, 'version'>): boolean =>
   version + limits.eventsOfRun < limits.reservedFromVersion;

@@ -1,8 +1,10 @@
 import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
-import { hasRoomForRun, type TaskState } from '../domain/state.ts';
+import { hasRoomForRun, standingPark, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
 import type { Hold } from './hold.ts';
+
+type Park = NonNullable<TaskState['parked']>;
 
 export interface Surroundings {
   readonly nowMs: number;
@@ -72,18 +74,30 @@ function whyReady(state: TaskState, agent: string, around: Surroundings): string
       ? 'It waits for the router to choose an agent.'
       : `No agent has it yet. ${choice}`;
   }
-  if (availability?.a === 0) {
-    const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
-    return `It is parked${until}: ${agent} is not available (${availability.reasons.join('; ')}).`;
-  }
-  if (state.parked && state.parked.untilMs > nowMs) {
-    const times = (state.parks ?? 0) > 1 ? ` (${state.parks} times in a row)` : '';
-    return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}${times}.`;
-  }
+  const park = standingPark(state, nowMs);
+  const walls = [...(park ? [lastWall(state, park)] : []), ...agentWalls(agent, availability)];
+  if (walls.length > 0) return walls.join(' ');
   if (slots && slots.taken >= slots.limit) {
     return `It waits for a free slot: ${agent} runs ${slots.taken} of ${counted(slots.limit, 'task')}.`;
   }
   return `It is ready; a worker of queue ${state.queue} takes it next.`;
+}
+
+function lastWall({ parks = 0 }: TaskState, { untilMs, reason }: Park): string {
+  const times = parks > 1 ? ` (${parks} times in a row)` : '';
+  return `It is parked until ${at(untilMs)}: ${reason}${times}.`;
+}
+
+/** What keeps its agent from it; none where the agent can work. */
+function agentWalls(agent: string, availability: Availability | undefined): string[] {
+  if (availability === undefined || availability.a === 1) return [];
+  const { untilMs, reasons, outside } = availability;
+  const why = reasons.join('; ');
+  if (outside) {
+    return [`It waits for a loop outside the mesh: mesh task next --agent ${agent} (${why}).`];
+  }
+  const until = untilMs === undefined ? '' : ` until ${at(untilMs)}`;
+  return [`It is parked${until}: ${agent} is not available (${why}).`];
 }
 
 function whyWorking(state: TaskState, { nowMs, hold }: Surroundings): string {
