@@ -15,6 +15,7 @@ export const ListedAgent = z.looseObject({
     a: z.union([z.literal(0), z.literal(1)]),
     reasons: z.array(z.string()),
     untilMs: z.number().optional(),
+    outside: z.literal(true).optional(),
   }),
   queue: z.string(),
   commit: z.string(),
@@ -24,11 +25,13 @@ export type ListedAgent = z.infer<typeof ListedAgent>;
 export const listAgents = (mesh: MeshConnection, signal: AbortSignal): Promise<ListedAgent[]> =>
   getJson(mesh, '/agents', z.array(ListedAgent), signal);
 
-/** Ids of the agents that can't work now; none where the front can't say. */
+/** Ids of the agents that can't work now, and that no loop outside works for; none where the front can't say. */
 export async function unavailableAgents(
   mesh: MeshConnection,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const agents = await listAgents(mesh, signal).catch(() => []);
-  return new Set(agents.flatMap(({ agentId, availability }) => (availability.a ? [] : agentId)));
+  return new Set(
+    agents.flatMap(({ agentId, availability: { a, outside } }) => (a || outside ? [] : agentId)),
+  );
 }

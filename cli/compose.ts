@@ -144,7 +144,9 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
   closers.add(() => {
     actors.close();
   });
-  const shared = { registry, queue, actors, availability, slots: createSlots(), incarnation };
+  const isDead = (other: string) => ground.liveness.isDead(other);
+  const slots = createSlots();
+  const shared = { registry, queue, actors, availability, slots, incarnation, isDead };
   const underWay = createRunsUnderWay();
   const progressMeter = createProgressMeter(clock);
   const { route, classify, foretell, secretsOf } = runs;

@@ -6,6 +6,7 @@ import type { Submission } from './submission.ts';
 import {
   isAtRest,
   partsText,
+  phaseOf,
   stateOf,
   StreamFrame,
   WireTask,
@@ -13,6 +14,8 @@ import {
 } from '../agents/calls/wire-task.ts';
 
 const pollMs = 1_000;
+/** How long the last look may take, once the time that was given is over. */
+const lastLookMs = 3_000;
 
 /** What came of a message: a Task, or a foreign agent's bare answer. */
 export type Reply = { readonly task: WireTask } | { readonly text: string };
@@ -58,8 +61,13 @@ export async function sendAndFollow(
     timeout.end();
   }
   if (task === undefined) throw new Error('the stream ended without a task');
-  if (isAtRest(task) || timeout.isOver()) return { task };
-  return { task: await untilAtRest(session, mesh, { agentId, task }, timeout.isOver) };
+  if (isAtRest(task)) return { task };
+  const followed = { agentId, task };
+  return {
+    task: timeout.isOver()
+      ? await asItIsNow(session, mesh, followed)
+      : await untilAtRest(session, mesh, followed, timeout.isOver),
+  };
 }
 
 /** The task with what the frame says; a first frame that is no Task is not ours to guess at. */
@@ -71,9 +79,19 @@ export function withFrame(
   if (task === undefined) return undefined;
   if ('statusUpdate' in frame) {
     const { status, metadata } = frame.statusUpdate;
-    return { ...task, status, metadata: { ...task.metadata, ...metadata } };
+    return { ...task, status, metadata: withStanding(task.metadata, metadata) };
   }
   return { ...task, artifacts: withArtifact(task.artifacts, frame.artifactUpdate) };
+}
+
+/** What a mesh tells beside a task's standing; all else an update tells anew, or it holds no more. */
+const lasting = new Set(['boardTaskId', 'boardUrl', 'reset']);
+
+/** A foreign agent's update adds to what it said before; one of a mesh says all that holds now. */
+function withStanding(before: WireTask['metadata'], now: WireTask['metadata']) {
+  if (phaseOf({ metadata: now }) === undefined) return { ...before, ...now };
+  const kept = Object.entries(before ?? {}).filter(([key]) => lasting.has(key));
+  return { ...Object.fromEntries(kept), ...now };
 }
 
 function withArtifact(
@@ -91,6 +109,38 @@ function withArtifact(
   });
 }
 
+interface Followed {
+  readonly agentId: string | undefined;
+  readonly task: WireTask;
+}
+
+const readOf = (session: Session, { agentId, task }: Followed) => ({
+  ...(agentId === undefined ? {} : { agentId }),
+  method: 'GetTask',
+  params: { id: task.id },
+  signal: session.signal,
+});
+
+/** Why it waits may have changed since the stream's last word, without an event of its own. */
+async function asItIsNow(
+  session: Session,
+  mesh: MeshConnection,
+  followed: Followed,
+): Promise<WireTask> {
+  const call = readOf(session, followed);
+  const bound = timeoutOf(session, lastLookMs);
+  const signal = AbortSignal.any([call.signal, bound.signal]);
+  try {
+    return await rpc(mesh, { ...call, signal }, WireTask);
+  } catch (error) {
+    if (session.signal.aborted) throw error;
+    if (!bound.isOver()) unlessAway(error);
+    return followed.task;
+  } finally {
+    bound.end();
+  }
+}
+
 /**
  * Reads the task once a second until it rests, is past its time, or Ctrl-C. A mesh that is away, as it is
  * while it starts anew, is asked again: the task is kept there.
@@ -98,15 +148,11 @@ function withArtifact(
 async function untilAtRest(
   session: Session,
   mesh: MeshConnection,
-  { agentId, task }: { readonly agentId: string | undefined; readonly task: WireTask },
+  followed: Followed,
   isOver: () => boolean,
 ): Promise<WireTask> {
-  const call = {
-    ...(agentId === undefined ? {} : { agentId }),
-    method: 'GetTask',
-    params: { id: task.id },
-    signal: session.signal,
-  };
+  const { task } = followed;
+  const call = readOf(session, followed);
   let latest = task;
   while (!isAtRest(latest) && !isOver()) {
     await session.clock.sleep(pollMs, session.signal);

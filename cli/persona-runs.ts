@@ -58,7 +58,9 @@ export async function openPersonaRuns(options: PersonaRunsOptions): Promise<Pers
     at(agentId, caller) {
       const runtime = registry.card(agentId)?.runtime;
       const reason = runtime && unservedReason(runtime);
-      return reason ? { a: 0, reasons: [reason] } : models.availability.at(agentId, caller);
+      return reason
+        ? { a: 0, reasons: [reason], outside: true }
+        : models.availability.at(agentId, caller);
     },
   };
   const routerId = () =>

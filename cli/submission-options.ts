@@ -65,8 +65,8 @@ export function withTarget(command: Command): Command {
     );
 }
 
-/** Everything else that a submit may say. */
-export function withSubmission(command: Command): Command {
+/** Everything else that a submit may say; who waits for the answer has `verifiedBy` nobody unless they say so. */
+export function withSubmission(command: Command, verifiedBy = 'whom its Card names'): Command {
   return withTarget(command)
     .option(
       '--ref <ref...>',
@@ -87,12 +87,10 @@ export function withSubmission(command: Command): Command {
     .option('--context <id>', 'go on in this context')
     .option('--parent <task>', 'make it a child of this task')
     .addOption(
-      new Option('--verification <who>', 'who verifies the result').choices([
-        'submitter',
-        'reviewer',
-        'human',
-        'none',
-      ]),
+      new Option(
+        '--verification <who>',
+        `who verifies the result (default: ${verifiedBy})`,
+      ).choices(['submitter', 'reviewer', 'human', 'none']),
     )
     .addOption(
       new Option('--effects <width>', 'widest effect it may have').choices([

@@ -9,7 +9,8 @@ export interface SubmissionFacts {
   readonly nowMs: number;
   /** Names the task for good, with submitter and target. */
   readonly messageId: string;
-  readonly verification: string;
+  /** Who verifies where no option says it; absent: whom the agent's Card names. */
+  readonly verification?: string;
   /** Resolved `--parent`. */
   readonly parent?: string;
 }
@@ -85,6 +86,7 @@ function extensionOf(
   options: SubmissionOptions,
   { nowMs, verification, parent }: SubmissionFacts,
 ): Record<string, unknown> {
+  const verifier = options.verification ?? verification;
   const iso = (atMs: number): string => new Date(atMs).toISOString();
   const { deadline, notBefore, ref, model, effort } = options;
   const execution = {
@@ -92,7 +94,7 @@ function extensionOf(
     ...(effort === undefined ? {} : { effort }),
   };
   return {
-    verification: options.verification ?? verification,
+    ...(verifier === undefined ? {} : { verification: verifier }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
     ...(options.score === undefined ? {} : { score: options.score }),
     ...(deadline === undefined ? {} : { deadline: iso(atMsOf(deadline, nowMs)) }),

@@ -34,13 +34,16 @@ export function decide(
   }
   const skilled = skilledOptions(weighing);
   const demand = tierDemand(task, target);
-  if (demand.source === 'none' && skilled.every(({ fate }) => fate === 'unfit')) {
-    const reasons = ['the tier would come from a score and the task has none; rate it 1 to 21'];
-    return rejected('needsScore', reasons, explain(skilled, demand));
-  }
   const payer = snapshot.candidates.get(task.submitterId);
   const weigh = (open: readonly ModelCandidate[]) =>
     weighPool('', weighing, { models: open, needs, payer, demand });
+  if (demand.source === 'none' && skilled.every(({ fate }) => fate === 'unfit')) {
+    // A score helps only where a model of some size could do it.
+    const ofAnySize = weighOpen(task, models, demand, weigh);
+    if (ofAnySize.fate === 'unfit') return settled([...skilled, ofAnySize], weighing, nowMs);
+    const reasons = ['the tier would come from a score and the task has none; rate it 1 to 21'];
+    return rejected('needsScore', reasons, explain(skilled, demand));
+  }
   const pool = demand.source === 'none' ? [] : [weighOpen(task, models, demand, weigh)];
   return settled([...skilled, ...pool], weighing, nowMs);
 }
@@ -95,7 +98,7 @@ function settled(
   );
   if (free !== undefined) return routed(free, explain);
   const waiting = options.filter(({ fate }) => fate === 'waiting');
-  if (waiting.length === 0) return rejected('noCandidate', reasonsOf(options), explain);
+  if (waiting.length === 0) return rejected('noCandidate', misfitsOf(options), explain);
   return parked(waiting, weighing.task.deadlineMs, explain);
 }
 
@@ -121,6 +124,23 @@ function parked(
 
 const reasonsOf = (options: readonly AgentOption[]): readonly string[] =>
   options.flatMap(({ reasons }) => reasons);
+
+const mostNamed = 4;
+
+/** Why nobody can do it: each reason once, with those it keeps out. */
+function misfitsOf(options: readonly AgentOption[]): readonly string[] {
+  const kept = new Map<string, Set<string>>();
+  for (const { agentId, reasons } of options.flatMap(({ verdicts }) => verdicts)) {
+    const why = reasons.join('; ');
+    kept.set(why, (kept.get(why) ?? new Set()).add(agentId));
+  }
+  if (kept.size === 0) return reasonsOf(options);
+  return [...kept].map(([why, agents]) => {
+    const names = [...agents];
+    const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+    return `${names.slice(0, mostNamed).join(', ')}${more}: ${why}`;
+  });
+}
 
 function passedOver(option: AgentOption): AgentOption {
   const verdicts = option.verdicts.map((one) =>

@@ -21,6 +21,8 @@ export interface Edge {
   readonly slots: Slots;
   readonly runs: RunsUnderWay;
   readonly incarnation: string;
+  /** Proof that a holder's process is gone, where this one can have it. */
+  readonly isDead?: (incarnation: string) => Promise<boolean>;
   readonly progressMeter: ProgressMeter;
   /** Values that a run of this agent was given and nobody may read; none where its Card lists none. */
   readonly secretsOf?: (agentId: string) => readonly string[];

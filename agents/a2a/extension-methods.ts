@@ -66,7 +66,8 @@ async function why(edge: Edge, { principal }: Call, params: unknown): Promise<Ex
   const { around, forecast } = await surroundingsOf(edge, state);
   const sentence = whyWaiting(state, around);
   const candidates = forecast && { candidates: forecast.candidates };
-  return { kind: 'value', value: { sentence, ...candidates } };
+  const hold = around.hold && { hold: around.hold };
+  return { kind: 'value', value: { sentence, ...candidates, ...hold } };
 }
 
 async function progress(

@@ -100,8 +100,8 @@ function toRequest(message: Message, extension: SubmitExtension | undefined): Sa
     idempotencyKey: extension?.idempotencyKey ?? message.messageId,
     messageId: message.messageId,
     intent: intentOf(message),
-    // Whoever speaks our extension verifies; a foreign client never would (`DESIGN.md` 4.3).
-    verification: extension ? (extension.verification ?? 'submitter') : 'none',
+    // Whoever speaks our extension can verify; a foreign client never would (`DESIGN.md` 4.3).
+    verification: extension ? (extension.verification ?? 'card') : 'none',
     ...defined(optional),
   };
 }
@@ -169,13 +169,15 @@ function agentAway({ availability }: Edge, agentId: string): Away | undefined {
   return { said: `${agentId} is not available (${reasons.join('; ')})`, untilMs };
 }
 
-/** As the router would decide about what the submit puts on record; undefined where it waits for a person. */
+/** As the router would decide about what the submit puts on record; undefined where it waits for a person who could help. */
 async function allAway(edge: Edge, request: Request): Promise<Away | undefined> {
   if (edge.foretell === undefined || (await isThere(edge, request))) return undefined;
   const { task, to } = await checkedSubmit(edge.queue, { ...request, mode: 'async' });
-  if (to !== 'ready' && to !== 'scheduled') return undefined;
   const forecast = await edge.foretell(routeWishOf({ ...task, task }));
   if (forecast.do === 'route') return undefined;
+  const waitsForPerson = to !== 'ready' && to !== 'scheduled';
+  // No word of a person, and no score, makes an agent of those that there are fit.
+  if (waitsForPerson && forecast.why !== 'noCandidate') return undefined;
   const said = `Nobody who could do it is available (${forecast.reasons.join('; ')})`;
   return { said, untilMs: forecast.untilMs };
 }

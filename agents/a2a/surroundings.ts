@@ -1,4 +1,5 @@
 import type { TaskState } from '../../fabric/domain/state.ts';
+import { holdOf } from '../../fabric/queue/hold.ts';
 import type { Surroundings } from '../../fabric/queue/why.ts';
 import type { RouteForecast } from '../runtimes/route-dry-run.ts';
 import { routeWishOf } from '../runtimes/route-question.ts';
@@ -14,6 +15,7 @@ export interface Known {
 export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Known> {
   const { queue, availability, slots, foretell } = edge;
   const nowMs = queue.clock.nowMs();
+  if (state.claim) return { around: { nowMs, ...(await heldSince(edge, state, nowMs)) } };
   if (state.phase !== 'ready' && state.phase !== 'scheduled') return { around: { nowMs } };
   const { agentId } = state;
   if (agentId === undefined) {
@@ -30,4 +32,17 @@ export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Know
       ...(limit ? { slots: { taken: slots.takenByOthers(agentId, state.taskId), limit } } : {}),
     },
   };
+}
+
+/** How the holder of a claim stands; nothing where the claim has ended since `state` was read. */
+async function heldSince(
+  { queue, isDead }: Edge,
+  { taskId, claim }: TaskState,
+  nowMs: number,
+): Promise<Pick<Surroundings, 'hold'>> {
+  const log = await queue.board.read(taskId);
+  const now = log?.state.claim;
+  if (log === undefined || now?.fence !== claim?.fence) return {};
+  const hold = holdOf(log, nowMs, (now && (await isDead?.(now.incarnation))) ?? false);
+  return hold ? { hold } : {};
 }

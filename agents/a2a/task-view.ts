@@ -7,7 +7,7 @@ import {
 } from '../../fabric/domain/a2a-state.ts';
 import { mayVerify } from '../../fabric/domain/access.ts';
 import type { Principal } from '../../fabric/domain/principal.ts';
-import type { TaskState } from '../../fabric/domain/state.ts';
+import { standingPark, type TaskState } from '../../fabric/domain/state.ts';
 import type { TaskLog } from '../../fabric/ports/task-board.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import type { Edge } from './edge.ts';
@@ -123,15 +123,21 @@ async function waitingOf(
   };
 }
 
-/** What a queued task can't get past now: its agent's a(t), that of all who could do it, or its last run's. */
+/** What a queued task can't get past now: its last run's wall, its agent's a(t), or that of all who could do it. */
 function wallOf(
-  { phase, parked }: TaskState,
-  { around: { availability }, forecast }: Known,
+  state: TaskState,
+  { around: { availability, nowMs }, forecast }: Known,
 ): { readonly reason: string; readonly untilMs?: number | undefined } | undefined {
   const away = availability?.a === 0 ? availability : undefined;
   const facts = away ?? (forecast?.do === 'route' ? undefined : forecast);
-  if (facts) return { reason: facts.reasons.join('; '), untilMs: facts.untilMs };
-  return phase === 'ready' || phase === 'scheduled' ? parked : undefined;
+  const park = standingPark(state, nowMs);
+  if (facts === undefined) return park;
+  const reasons = [...(park ? [park.reason] : []), ...facts.reasons];
+  const ends = [park?.untilMs, facts.untilMs].filter((ms) => ms !== undefined);
+  return {
+    reason: reasons.join('; '),
+    ...(ends.length > 0 ? { untilMs: Math.max(...ends) } : {}),
+  };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,4 +1,4 @@
-import type { TaskState } from '../../fabric/domain/state.ts';
+import { standingPark, type TaskState } from '../../fabric/domain/state.ts';
 import { shortId } from '../task-ref.ts';
 import { table } from './columns.ts';
 import { targetWords } from './event-sentence.ts';
@@ -21,12 +21,19 @@ export function taskTable(
 ): string {
   const rows = states.map((state) => [
     shortId(state.taskId),
-    phaseWords(state, isParked(state, unavailable, nowMs)),
+    stateWords(state, { nowMs, unavailable }),
     state.agentId ?? targetWords(state.task.target),
     relative(state.phaseAtMs, nowMs),
     oneLine(state.task.intent.title, titleChars),
   ]);
   return table(['task', 'state', 'agent', 'since', 'what'], rows, 'No tasks.');
+}
+
+/** With the end of the wall that its last run met, where that stands. */
+function stateWords(state: TaskState, { nowMs, unavailable }: TableSurroundings): string {
+  const words = phaseWords(state, isParked(state, unavailable, nowMs));
+  const park = standingPark(state, nowMs);
+  return park ? `${words}, ${relative(park.untilMs, nowMs)}` : words;
 }
 
 /** Its agent can't work now, or its last run met a wall that still stands. */
@@ -35,6 +42,7 @@ export function isParked(
   unavailable: ReadonlySet<string>,
   nowMs: number,
 ): boolean {
-  const { agentId, parked } = state;
-  return (agentId !== undefined && unavailable.has(agentId)) || (parked?.untilMs ?? 0) > nowMs;
+  const { agentId } = state;
+  const isAway = agentId !== undefined && unavailable.has(agentId);
+  return isAway || standingPark(state, nowMs) !== undefined;
 }

@@ -31,7 +31,9 @@ export function define(command: Command, run: Run): void {
       run(async (session) => {
         const mesh = await session.connect();
         const { uid, state } = await taskNamed(mesh, ref);
-        const decisionId = decision ?? state.question?.decisionId;
+        // Nothing is open: then it is the last answer said again, or a try to change it; the mesh knows which.
+        const open = state.question ?? state.decisions.at(-1);
+        const decisionId = decision ?? open?.decisionId;
         if (decisionId === undefined) throw nothingAsked(uid, state.phase);
         const value = (await textOfSubmission(words, undefined, session.terminal)).trim();
         const params = {
@@ -42,10 +44,17 @@ export function define(command: Command, run: Run): void {
         };
         const call = { method: 'cardmesh/answer', params, signal: session.signal };
         const { task } = await taskRpc(mesh, state, call, z.looseObject({ task: WireTask }));
-        return { data: task, text: `Answered. ${shortId(uid)} goes on.` };
+        const isAgain = state.decisions.some((given) => given.decisionId === decisionId);
+        return {
+          data: task,
+          text: isAgain ? wasAnswered(uid) : `Answered. ${shortId(uid)} goes on.`,
+        };
       }),
     );
 }
+
+const wasAnswered = (uid: string): string =>
+  `${shortId(uid)} was answered so before; nothing has changed.`;
 
 function nothingAsked(uid: string, phase: string): MeshError {
   return new MeshError(

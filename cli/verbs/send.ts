@@ -21,7 +21,7 @@ export interface WaitingOptions extends SubmissionOptions {
 }
 
 export function define(command: Command, run: Run): void {
-  withTimeout(withSubmission(command))
+  withTimeout(withSubmission(command, 'nobody'))
     .addHelpText('after', examples)
     .action((target: string, words: string[], options: WaitingOptions) =>
       run(async (session) => {

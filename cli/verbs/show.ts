@@ -64,6 +64,10 @@ const WhyAnswer = z.object({
   sentence: z.string(),
   /** Whom the router weighs, for a task that it has still to give to somebody. */
   candidates: z.array(RouteCandidate).default([]),
+  /** How the holder stands, of a task that somebody holds. */
+  hold: z
+    .object({ standing: z.enum(['alive', 'lapsed', 'dead']), leaseEndsAtMs: z.number() })
+    .optional(),
 });
 type WhyAnswer = z.infer<typeof WhyAnswer>;
 

@@ -21,7 +21,7 @@ interface StreamOptions extends WaitingOptions {
 }
 
 export function define(command: Command, run: Run): void {
-  withTimeout(withSubmission(command))
+  withTimeout(withSubmission(command, 'nobody'))
     .option('--jsonl', 'each frame as one line of JSON, as it comes')
     .addHelpText('after', examples)
     .action((target: string, words: string[], options: StreamOptions) =>

@@ -21,7 +21,7 @@ export function define(command: Command, run: Run): void {
     .action((target: string, words: string[], options: SubmissionOptions) =>
       run(async (session) => {
         const mesh = await session.connect();
-        const submission = await submissionOf(session, mesh, target, words, options, 'submitter');
+        const submission = await submissionOf(session, mesh, target, words, options);
         session.onInterrupt(
           `Stopped before the mesh had answered. The same again with --key ${submission.messageId} names the same task.`,
         );
@@ -41,21 +41,21 @@ export function define(command: Command, run: Run): void {
     );
 }
 
-/** The message of a command line; `verification` is the policy where none is given. */
+/** The message of a command line; `verification` is the policy where none is given, else the Card's. */
 export async function submissionOf(
   session: Session,
   mesh: MeshConnection,
   target: string,
   words: readonly string[],
   options: SubmissionOptions,
-  verification: string,
+  verification?: string,
 ): Promise<Submission> {
   const text = await textOfSubmission(words, options.file, session.terminal);
   const parent = options.parent === undefined ? undefined : await taskNamed(mesh, options.parent);
   return toSubmission(target, text, options, {
     nowMs: session.clock.nowMs(),
     messageId: options.key ?? `cli-${session.random.hex(12)}`,
-    verification,
+    ...(verification === undefined ? {} : { verification }),
     ...(parent ? { parent: parent.uid } : {}),
   });
 }

@@ -10,6 +10,7 @@ import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { finishRun, keepText } from '../../fabric/queue/finish.ts';
 import { withTaint } from '../../fabric/queue/taint.ts';
 import { listAgents } from '../agent-list.ts';
+import { endedBefore } from '../ended-hold.ts';
 import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
 import { homePaths } from '../home.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
@@ -91,6 +92,8 @@ async function done(
   options: DoneOptions,
 ): Promise<Result> {
   const outcome = await outcomeOf(mesh, options);
+  const before = await endedBefore(mesh, ref, options, { kind: 'done', outcome });
+  if (before) return standsAt(before);
   const held = await heldTask(session, mesh, ref, options);
   const agents = await listAgents(mesh, session.signal);
   // Of an agent that no Card names any more nothing is known, so nothing good is assumed.
@@ -162,7 +165,6 @@ async function ask(
 ): Promise<Result> {
   const { to, option = [], urgent } = options;
   checkQuestion(text, options);
-  const held = await heldTask(session, mesh, ref, options);
   const isGate = to === 'human' && option.length > 0;
   const end: RunEnd = {
     kind: 'asked',
@@ -174,6 +176,9 @@ async function ask(
       ...(urgent ? { urgent } : {}),
     },
   };
+  const before = await endedBefore(mesh, ref, options, end);
+  if (before) return standsAt(before);
+  const held = await heldTask(session, mesh, ref, options);
   return standsAt(await finishRun(logWriterOf(session, mesh), held, end));
 }
 

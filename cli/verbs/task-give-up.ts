@@ -3,6 +3,7 @@ import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { change, eventOf } from '../../fabric/queue/change.ts';
 import { releaseTask } from '../../fabric/queue/claim.ts';
 import { finishRun } from '../../fabric/queue/finish.ts';
+import { endedBefore } from '../ended-hold.ts';
 import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
@@ -31,19 +32,17 @@ export function defineGiveUp(command: Command, run: Run): void {
     command.action((ref: string, options: ParkOptions) =>
       run(async (session) => {
         const mesh = await session.connect();
+        const said = end(session, options);
+        const before = await endedBefore(mesh, ref, options, said);
+        if (before) return standsAt(before);
         const held = await heldTask(session, mesh, ref, options);
-        const state = await finishRun(logWriterOf(session, mesh), held, end(session, options));
-        return standsAt(state);
+        return standsAt(await finishRun(logWriterOf(session, mesh), held, said));
       }),
     );
   };
   verb('release', 'hand it back unharmed; the attempt does not count', releaseExamples).action(
     (ref: string, options: ReasonOptions) =>
-      run(async (session) => {
-        const mesh = await session.connect();
-        const held = await heldTask(session, mesh, ref, options);
-        return standsAt(await releaseTask(logWriterOf(session, mesh), held, options.reason));
-      }),
+      run(async (session) => release(session, await session.connect(), ref, options)),
   );
   ends(
     verb('fail', 'it failed and may be tried again; the attempt counts', failExamples),
@@ -73,6 +72,19 @@ export function defineGiveUp(command: Command, run: Run): void {
     (ref: string, options: ReasonOptions) =>
       run(async (session) => deadLetter(session, await session.connect(), ref, options)),
   );
+}
+
+async function release(
+  session: Session,
+  mesh: MeshConnection,
+  ref: string,
+  options: ReasonOptions,
+): Promise<Result> {
+  const { reason } = options;
+  const before = await endedBefore(mesh, ref, options, { kind: 'released', reason });
+  if (before) return standsAt(before);
+  const held = await heldTask(session, mesh, ref, options);
+  return standsAt(await releaseTask(logWriterOf(session, mesh), held, reason));
 }
 
 interface ParkOptions extends ReasonOptions {

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import type { TaskState } from '../../fabric/domain/state.ts';
+import { standingPark, type TaskState } from '../../fabric/domain/state.ts';
 import type { Result } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
 import { shortId } from '../task-ref.ts';
 import { phaseWords } from '../text/phase-words.ts';
+import { oneLine } from '../text/printable.ts';
+import { instant } from '../text/relative-time.ts';
 
 /** The task, and how you say that you hold it. */
 export const withHold = (command: Command): Command =>
@@ -15,5 +17,11 @@ export const withHold = (command: Command): Command =>
 /** Where a task stands after a change. */
 export const standsAt = (state: TaskState): Result => ({
   data: state,
-  text: `${shortId(state.taskId)} is ${phaseWords(state)}.`,
+  text: `${shortId(state.taskId)} is ${standing(state)}.`,
 });
+
+function standing(state: TaskState): string {
+  const park = standingPark(state, state.phaseAtMs);
+  if (park === undefined) return phaseWords(state);
+  return `parked until ${instant(park.untilMs, state.phaseAtMs)}: ${oneLine(park.reason)}`;
+}

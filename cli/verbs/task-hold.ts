@@ -1,13 +1,14 @@
 import { Option, type Command } from 'commander';
-import { counted } from '../../fabric/domain/counted.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Held } from '../../fabric/queue/claim.ts';
+import { holdOf, type Hold } from '../../fabric/queue/hold.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { heldTask, take, takeBest, type HoldOptions, type TakeOptions } from '../held-task.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed } from '../task-ref.ts';
+import { whyOf } from './show.ts';
 import { withHold } from './task-held-options.ts';
 import { parseSpan } from '../text/points-in-time.ts';
 import { printable } from '../text/printable.ts';
@@ -167,7 +168,8 @@ async function renew(
 }
 
 async function lease(session: Session, mesh: MeshConnection, ref: string): Promise<Result> {
-  const { uid, state, beats } = await taskNamed(mesh, ref);
+  const log = await taskNamed(mesh, ref);
+  const { uid, state } = log;
   const { claim } = state;
   if (claim === undefined) {
     return {
@@ -176,10 +178,27 @@ async function lease(session: Session, mesh: MeshConnection, ref: string): Promi
     };
   }
   const { holder, fence, leaseMs, claimedAtMs } = claim;
-  const count = beats?.version === fence ? beats.count : 0;
-  const since = relative(claimedAtMs, session.clock.nowMs());
+  const nowMs = session.clock.nowMs();
+  const { hold = holdOf(log, nowMs, false) } = await whyOf(session, mesh, state);
+  const { standing = 'alive', leaseEndsAtMs = claimedAtMs + leaseMs } = hold ?? {};
+  const took = `${holder} took ${shortId(uid)} ${relative(claimedAtMs, nowMs)}`;
   return {
-    data: { taskId: uid, held: true, holder, fence, leaseMs, claimedAtMs, beats: count },
-    text: `${holder} took ${shortId(uid)} ${since} with fence ${fence}, a lease of ${span(leaseMs)}, renewed ${counted(count, 'time')}.`,
+    data: {
+      ...{ taskId: uid, held: true, holder, fence, leaseMs, claimedAtMs },
+      ...{ standing, leaseEndsAtMs },
+    },
+    text: `${took} with fence ${fence} and a lease of ${span(leaseMs)}. ${lifeSign(standing, leaseEndsAtMs, nowMs)}`,
   };
+}
+
+/** Whether the holder is alive, as far as the mesh knows. */
+function lifeSign(standing: Hold['standing'], leaseEndsAtMs: number, nowMs: number): string {
+  switch (standing) {
+    case 'alive':
+      return `It is alive: the lease ends ${relative(leaseEndsAtMs, nowMs)} without a renewal.`;
+    case 'lapsed':
+      return `The lease ended ${relative(leaseEndsAtMs, nowMs)} and no renewal is known: a running mesh takes the task back.`;
+    case 'dead':
+      return 'Its process is dead: a running mesh takes the task back.';
+  }
 }

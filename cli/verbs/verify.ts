@@ -29,9 +29,18 @@ export function define(command: Command, run: Run): void {
     .option('--note <text>', 'what you checked, or what is missing')
     .option('--commit <sha>', 'the commit you looked at')
     .addHelpText('after', examples)
-    .action((ref: string, options: VerifyOptions) =>
-      run(async (session) => verify(session, await session.connect(), ref, options)),
-    );
+    .action((ref: string, options: VerifyOptions) => {
+      requireWhole(command, options);
+      return run(async (session) => verify(session, await session.connect(), ref, options));
+    });
+}
+
+/** A word of refusal that is only half said never becomes an acceptance, which nobody can take back. */
+function requireWhole(command: Command, { refuse, rework, note }: VerifyOptions): void {
+  if (rework && !refuse) {
+    command.error('error: --rework needs --refuse: only a refused result is done again.');
+  }
+  if (refuse && !note) command.error('error: --refuse needs --note: say what is missing.');
 }
 
 /** Puts a verdict on record; also `mesh task close`. */

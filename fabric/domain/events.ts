@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AgentId, DecisionId, Fence, PrincipalId, QueueId, TaskId } from './ids.ts';
 import { limits } from './limits.ts';
 import { Outcome, Priority, Question, Score, Selection, TaskDefinition } from './task.ts';
-import { Effects } from './trust.ts';
+import { Effects, VerificationPolicy } from './trust.ts';
 
 /** Who an event is from; `fabric` and `keeper` act by rule and never judge. */
 export const Author = z.strictObject({
@@ -46,6 +46,8 @@ export const TaskEvent = z.discriminatedUnion('kind', [
     selection: Selection.optional(),
     /** What the chosen agent may do; the task's own become the wider of both. */
     effects: Effects.optional(),
+    /** The policy of the chosen agent's Card; it holds where the submitter said none. */
+    verification: VerificationPolicy.optional(),
     /** False: the chosen agent's Card does not admit the submitter, so a person must let it in. */
     admitted: z.boolean().optional(),
   }),

@@ -80,6 +80,8 @@ export interface TaskState {
   readonly question?: Question;
   /** Where an answer returns it to. */
   readonly askedFrom?: Phase;
+  /** Where it was paused before anybody had claimed it; absent: it was taken back from a run. */
+  readonly pausedFrom?: Phase;
   readonly decisions: readonly Decision[];
   readonly awaitedEventId?: string;
   /** Why the last run could not go on, and until when nobody tries again. */
@@ -164,6 +166,15 @@ export function to(
   for (const key of drop) Reflect.deleteProperty(state, key);
   return { ok: true, state };
 }
+
+/** Why its last run could not go on, where that still stands. */
+export const standingPark = (
+  { phase, parked }: Pick<TaskState, 'phase' | 'parked'>,
+  nowMs: number,
+): TaskState['parked'] => {
+  const waits = phase === 'ready' || phase === 'scheduled';
+  return waits && parked && parked.untilMs > nowMs ? parked : undefined;
+};
 
 /** Whether the log has room for another run: without it nobody claims the task, and the keeper gives it up. */
 export const hasRoomForRun = ({ version }: Pick<TaskState, 'version'>): boolean =>

@@ -89,6 +89,8 @@ export const TaskDefinition = z.strictObject({
   /** Effective: the wider of Card and submit. */
   effects: Effects,
   verification: VerificationPolicy,
+  /** The policy is still to come from the Card of the agent that the router chooses. */
+  verificationOpen: z.literal(true).optional(),
   tainted: z.boolean(),
   /** Whether a human must move it to Ready first. */
   admitted: z.boolean(),

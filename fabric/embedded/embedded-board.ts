@@ -67,7 +67,7 @@ export async function openEmbeddedBoard(options: EmbeddedBoardOptions): Promise<
   const rebuild = () => rebuildIndex(line, logs, log);
   if (opened.indexIsStale) log.warn('board.index-rebuilt', { tasks: await rebuild() });
   return {
-    ...tasksOf({ line, logs, beats, log }),
+    ...tasksOf({ line, logs, beats, log, clock }),
     watch: (onChange) => watchers.add(onChange),
     journal: embeddedJournal(line, clock),
     rebuildIndex: rebuild,
@@ -96,10 +96,11 @@ interface Parts {
   readonly line: GroupLine;
   readonly logs: TaskLogs;
   readonly beats: BeatCounts;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-function tasksOf({ line, logs, beats, log }: Parts): TaskMethods {
+function tasksOf({ line, logs, beats, log, clock }: Parts): TaskMethods {
   return {
     append: (uid, version, event, durability = 'committed') =>
       logs.append(uid, version, event, durability),
@@ -117,7 +118,7 @@ function tasksOf({ line, logs, beats, log }: Parts): TaskMethods {
     resolve: (taskRef) => resolveRef(line, logs, taskRef),
     async beat(uid, version) {
       const state = (await logs.read(uid))?.state;
-      if (state?.claim?.fence === version) beats.count(state);
+      if (state?.claim?.fence === version) beats.count(state, clock.nowMs());
     },
     // People see an embedded board through the mesh's own pages and commands, which read the logs.
     show: () => Promise.resolve(),

@@ -5,6 +5,8 @@ export interface Availability {
   readonly reasons: readonly string[];
   /** Ms since the epoch when it should be 1 again; absent: nobody knows, a probe or a person tells. */
   readonly untilMs?: number;
+  /** No process of the mesh ever works for it: what waits for it is taken by a loop outside (`mesh task next`). */
+  readonly outside?: true;
 }
 
 /** A caller waits, or nobody does: background work leaves the last share of a quota to those who wait. */

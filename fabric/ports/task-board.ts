@@ -9,10 +9,18 @@ export interface TaskLog {
   readonly events: readonly TaskEvent[];
   /** The fold of `events`. */
   readonly state: TaskState;
-  /** Counter of beats of the claim at `version`; only its change means anything. */
-  readonly beats: { readonly version: number; readonly count: number } | undefined;
+  /** Beats of the claim at `version`. */
+  readonly beats: Beats | undefined;
   /** The board's own name and address of it, where it has one. */
   readonly ref?: { readonly boardTaskId: string; readonly url?: string };
+}
+
+export interface Beats {
+  readonly version: number;
+  /** Begins anywhere; only its change means anything. */
+  readonly count: number;
+  /** When the last one came, by the store's clock (ms), for people; absent: none since the store was opened. */
+  readonly lastAtMs?: number;
 }
 
 /** How long an append waits. `buffered` answers before the commit: only for what lets nobody act. */

@@ -12,7 +12,7 @@ import { isAdmitted, requireReach } from './reach.ts';
  * its first choice, so that a resend follows it. The chosen agent is held to all that a pinned one is: the
  * submitter may call it, it is not above the task already, and where its Card does not admit the submitter
  * the task waits for a person. With it come the agent's effects: a task that was submitted to nobody in
- * particular is as careful as the agent that does it.
+ * particular is as careful as the agent that does it; and its verification policy, where no other was said.
  * @throws MeshError `NO_TARGET` for an agent that no Card names any more, `TRUST_DENIED`, `CYCLE_DETECTED`
  */
 export async function routeTask(
@@ -36,6 +36,7 @@ export async function routeTask(
       agentId,
       queue: policy.queue,
       effects: policy.effects,
+      verification: policy.verification,
       admitted: wasLetIn(events) || isAdmitted(policy, provenance, tainted),
       ...(selection ? { selection } : {}),
     });

@@ -23,8 +23,8 @@ export interface SubmitRequest {
   readonly score?: TaskDefinition['score'];
   readonly deadlineAtMs?: number;
   readonly notBeforeAtMs?: number;
-  /** Absent: `none`, as for every foreign client. */
-  readonly verification?: TaskDefinition['verification'];
+  /** Absent: `none`, as for every foreign client. `card`: as the Card of the agent that does it says. */
+  readonly verification?: TaskDefinition['verification'] | 'card';
   readonly effects?: TaskDefinition['effects'];
   /** A task the submitter may see; a run's own credential names its parent by itself. */
   readonly parent?: TaskId;

@@ -191,7 +191,7 @@ function definitionOf(
     ...(request.deadlineAtMs === undefined ? {} : { deadlineAtMs: request.deadlineAtMs }),
     ...(request.notBeforeAtMs === undefined ? {} : { notBeforeAtMs: request.notBeforeAtMs }),
     effects: widerEffects(policy.effects, request.effects ?? 'none'),
-    verification: verificationOf(request, policy),
+    ...verificationOf(request, policy),
     tainted,
     admitted: isAdmitted(policy, provenance, tainted),
     mode: request.mode,
@@ -200,10 +200,20 @@ function definitionOf(
   };
 }
 
-/** What people ask themselves: only its producer could verify the answer, and may not. */
-function verificationOf({ principal, verification = 'none' }: SubmitRequest, policy: AgentPolicy) {
+/**
+ * Who verifies it: whom the submitter says, else whom the Card of its agent names (`DESIGN.md` 4.3); where an
+ * agent is still to be chosen its submitter, until the choice says more.
+ */
+function verificationOf(
+  { principal, target, verification = 'none' }: SubmitRequest,
+  policy: AgentPolicy,
+): Pick<TaskDefinition, 'verification' | 'verificationOpen'> {
   const asksThemselves = policy.trust === 'human' && (principal.id as string) === policy.agentId;
-  return asksThemselves ? 'none' : verification;
+  // What people ask themselves only its producer could verify, and may not.
+  if (asksThemselves) return { verification: 'none' };
+  if (verification !== 'card') return { verification };
+  if (target.kind === 'agent') return { verification: policy.verification };
+  return { verification: 'submitter', verificationOpen: true };
 }
 
 function responsibleFor(deps: QueueDeps, policy: AgentPolicy): TaskDefinition['responsible'] {

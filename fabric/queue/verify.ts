@@ -27,11 +27,7 @@ export interface Verification {
 export async function verifyTask(deps: QueueDeps, asked: Verification): Promise<TaskState> {
   const { principal, uid, verdict, note, commit } = asked;
   requireScope(principal, 'tasks:verify');
-  if (verdict === 'refused' && !note) {
-    throw new MeshError('VALIDATION_ERROR', 'A refusal needs a note that says what is missing.', {
-      path: 'note',
-    });
-  }
+  requireWhole(asked);
   const rework = await reworkOf(deps, asked);
   const state = await change(deps, uid, (log) => {
     if (!maySee(log.state, principal)) throw unknownTask(uid);
@@ -50,6 +46,22 @@ export async function verifyTask(deps: QueueDeps, asked: Verification): Promise<
   if (rework === undefined) return state;
   const next = await submitTask(deps, rework);
   return linkOnce(deps, uid, 'rework', next.state.taskId);
+}
+
+/** A verdict that contradicts itself is none: a verified result can't be refused any more. */
+function requireWhole({ verdict, note, rework }: Verification): void {
+  if (verdict === 'refused' && !note) {
+    throw new MeshError('VALIDATION_ERROR', 'A refusal needs a note that says what is missing.', {
+      path: 'note',
+    });
+  }
+  if (verdict === 'verified' && rework) {
+    throw new MeshError(
+      'VALIDATION_ERROR',
+      'A rework goes with a refusal, and the verdict is "verified". Say "refused", or leave rework out.',
+      { path: 'rework' },
+    );
+  }
 }
 
 function isSameAgain(state: TaskState, { principal, verdict }: Verification): boolean {

@@ -1,7 +1,10 @@
 import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
-import { hasRoomForRun, type TaskState } from '../domain/state.ts';
+import { hasRoomForRun, standingPark, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
+import type { Hold } from './hold.ts';
+
+type Park = NonNullable<TaskState['parked']>;
 
 export interface Surroundings {
   readonly nowMs: number;
@@ -9,6 +12,8 @@ export interface Surroundings {
   readonly availability?: Availability;
   /** Runs of other tasks that the agent has now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
+  /** How the holder of its claim stands, where that is known. */
+  readonly hold?: Hold;
   /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
   readonly choice?: string;
 }
@@ -20,9 +25,7 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     case 'suggested':
       return 'It is only suggested: a person must enroll it (mesh task admit).';
     case 'submitted':
-      return state.task.tainted
-        ? 'It comes from tainted input, so a person must admit it (mesh task admit).'
-        : `${state.task.provenance.submitter} is not in the admit list of ${agent}: a person must admit it (mesh task admit).`;
+      return whySubmitted(state, agent);
     case 'ready':
       return whyReady(state, agent, around);
     case 'scheduled':
@@ -52,6 +55,15 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
   }
 }
 
+function whySubmitted({ task }: TaskState, agent: string): string {
+  const { tainted, admitted, provenance } = task;
+  if (tainted) return 'It comes from tainted input, so a person must admit it (mesh task admit).';
+  if (!admitted) {
+    return `${provenance.submitter} is not in the admit list of ${agent}: a person must admit it (mesh task admit).`;
+  }
+  return 'It is held back until a person lets it go on (mesh task admit).';
+}
+
 function whyReady(state: TaskState, agent: string, around: Surroundings): string {
   const { availability, slots, choice, nowMs } = around;
   if (!hasRoomForRun(state)) {
@@ -62,25 +74,45 @@ function whyReady(state: TaskState, agent: string, around: Surroundings): string
       ? 'It waits for the router to choose an agent.'
       : `No agent has it yet. ${choice}`;
   }
-  if (availability?.a === 0) {
-    const until = availability.untilMs === undefined ? '' : ` until ${at(availability.untilMs)}`;
-    return `It is parked${until}: ${agent} is not available (${availability.reasons.join('; ')}).`;
-  }
-  if (state.parked && state.parked.untilMs > nowMs) {
-    const times = (state.parks ?? 0) > 1 ? ` (${state.parks} times in a row)` : '';
-    return `It is parked until ${at(state.parked.untilMs)}: ${state.parked.reason}${times}.`;
-  }
+  const park = standingPark(state, nowMs);
+  const walls = [...(park ? [lastWall(state, park)] : []), ...agentWalls(agent, availability)];
+  if (walls.length > 0) return walls.join(' ');
   if (slots && slots.taken >= slots.limit) {
     return `It waits for a free slot: ${agent} runs ${slots.taken} of ${counted(slots.limit, 'task')}.`;
   }
   return `It is ready; a worker of queue ${state.queue} takes it next.`;
 }
 
-function whyWorking(state: TaskState, { nowMs }: Surroundings): string {
+function lastWall({ parks = 0 }: TaskState, { untilMs, reason }: Park): string {
+  const times = parks > 1 ? ` (${parks} times in a row)` : '';
+  return `It is parked until ${at(untilMs)}: ${reason}${times}.`;
+}
+
+/** What keeps its agent from it; none where the agent can work. */
+function agentWalls(agent: string, availability: Availability | undefined): string[] {
+  if (availability === undefined || availability.a === 1) return [];
+  const { untilMs, reasons, outside } = availability;
+  const why = reasons.join('; ');
+  if (outside) {
+    return [`It waits for a loop outside the mesh: mesh task next --agent ${agent} (${why}).`];
+  }
+  const until = untilMs === undefined ? '' : ` until ${at(untilMs)}`;
+  return [`It is parked${until}: ${agent} is not available (${why}).`];
+}
+
+function whyWorking(state: TaskState, { nowMs, hold }: Surroundings): string {
   const { claim } = state;
   const seconds = claim ? Math.max(0, Math.round((nowMs - claim.claimedAtMs) / 1_000)) : 0;
   const wish = state.cancelRequested ? ' It was asked to stop.' : '';
-  return `${claim?.holder ?? 'Somebody'} has worked on it for ${seconds} s (attempt ${state.attempts}).${wish}`;
+  const holder = claim?.holder ?? 'Somebody';
+  if (hold && hold.standing !== 'alive') {
+    const loss =
+      hold.standing === 'dead'
+        ? 'its process is dead'
+        : `its lease is over since ${at(hold.leaseEndsAtMs)} without a renewal that is known here`;
+    return `${holder} took it ${seconds} s ago (attempt ${state.attempts}), and ${loss}: a running mesh takes it back.${wish}`;
+  }
+  return `${holder} has worked on it for ${seconds} s (attempt ${state.attempts}).${wish}`;
 }
 
 function whyDone(state: TaskState): string {

@@ -57,7 +57,13 @@ export type BoardCall = z.infer<typeof BoardCall>;
 export const WireLog = z.strictObject({
   uid: TaskId,
   events: z.array(TaskEvent).min(1),
-  beats: z.strictObject({ version: z.int().positive(), count: z.int().min(0) }).optional(),
+  beats: z
+    .strictObject({
+      version: z.int().positive(),
+      count: z.int().min(0),
+      lastAtMs: z.int().positive().exactOptional(),
+    })
+    .optional(),
   ref: z.strictObject({ boardTaskId: z.string(), url: z.string().optional() }).optional(),
 });
 export type WireLog = z.infer<typeof WireLog>;

@@ -491,6 +491,8 @@ function describeLiveness(fresh: Fresh): void {
     expect(first?.version).toBe(2);
     await board.beat(uid, 2);
     const second = (await board.read(uid))?.beats;
+    expect(first?.lastAtMs).toBeUndefined();
+    expect(second?.lastAtMs).toBeGreaterThan(0);
     expect(second?.count).not.toBe(first?.count);
     await board.beat(uid, 1);
     await board.beat(uid, 3);

@@ -60,6 +60,13 @@ describe('the mesh command against a running mesh', () => {
     expect(inbox.out).toContain(`mesh answer ${id} approve|reject`);
     expect((await mesh('answer', id, 'perhaps')).exitCode).toBe(3);
     expect((await mesh('answer', id, 'approve')).exitCode).toBe(0);
+    const again = await mesh('answer', id, 'approve');
+    expect([again.exitCode, again.out]).toEqual([
+      0,
+      expect.stringContaining('nothing has changed'),
+    ]);
+    const other = await mesh('answer', id, 'reject');
+    expect([other.exitCode, other.err]).toEqual([7, expect.stringContaining('not changed')]);
     expect((await mesh('watch', id)).exitCode).toBe(0);
     const { state } = await meshJson('show', id);
     expect(state).toMatchObject({ phase: 'done', outcome: { summary: 'approve' } });
@@ -83,6 +90,10 @@ describe('the mesh command against a running mesh', () => {
       expect(
         (await mesh('task', 'done', id, '--fence', fence, '--note', 'On a branch')).exitCode,
       ).toBe(0);
+      const again = await mesh('task', 'done', id, '--fence', fence, '--note', 'On a branch');
+      expect([again.exitCode, again.err]).toEqual([0, '']);
+      const other = await mesh('task', 'done', id, '--fence', fence, '--note', 'On two');
+      expect([other.exitCode, other.err]).toEqual([7, expect.stringContaining('is on record')]);
       expect((await mesh('inbox')).out).toContain(`mesh verify ${id}`);
       expect((await mesh('verify', id, '--note', 'looked at it')).exitCode).toBe(0);
       expect((await mesh('task', 'close', id)).exitCode).toBe(0);

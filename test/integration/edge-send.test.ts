@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TaskId } from '../../fabric/domain/ids.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
 import { edgeMesh, type EdgeMesh } from '../support/edge-mesh.ts';
 import { errorOf, message, rpc, taskOf, until } from '../support/edge-calls.ts';
@@ -8,7 +9,7 @@ let mesh: EdgeMesh;
 let token: string;
 let url: string;
 beforeAll(async () => {
-  mesh = await edgeMesh();
+  mesh = await edgeMesh({ cards: [{ id: 'coder', name: 'Coder', verification: 'reviewer' }] });
   token = await mesh.tokenOf('alvis');
   url = mesh.urlOf('adolf');
 });
@@ -27,6 +28,17 @@ describe('a message to a persona', () => {
     expect(task.artifacts?.[0]?.parts[0]?.text).toBe('HELLO');
     expect(task.metadata).toMatchObject({ phase: 'done', verification: 'unverified' });
     expect(taskOf(await get(task.id))).toEqual(task);
+  });
+
+  it.each([
+    ['as its Card says', {}, 'reviewer'],
+    ['as its submitter says', { verification: 'human' }, 'human'],
+    ['by nobody, of a foreign client', undefined, 'none'],
+  ])('is verified %s', async (_name, extension, policy) => {
+    mesh.runs.set('coder', shout);
+    const params = { message: message('hello', {}, extension) };
+    const { id } = taskOf(await rpc(mesh.urlOf('coder'), 'SendMessage', params, { token }));
+    expect((await mesh.board.read(TaskId.parse(id)))?.state.task.verification).toBe(policy);
   });
 
   it('names the same task when it comes again, and refuses another content under its id', async () => {

@@ -76,6 +76,7 @@ describe('a mesh whose Cards change', { timeout: 30_000 }, () => {
     expect(await composed.stateOf(next)).toMatchObject({ phase: 'ready', version: 1 });
     const why = await composed.rpc('novice', 'cardmesh/why', { taskId: next });
     expect(JSON.stringify(why.result)).toContain('runtime observer is not served by this build');
+    expect(JSON.stringify(why.result)).toContain('a loop outside the mesh: mesh task next');
   });
 });
 

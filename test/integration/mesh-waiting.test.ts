@@ -95,6 +95,7 @@ describe('a task for nobody in particular that would rather be refused than wait
     const before = await taskCount();
     const wishes = [
       { constraints: { skill: 'no-such-skill' } },
+      { constraints: { skill: 'no-such-skill' }, score: undefined },
       { constraints: { tier: 'large' } },
       {},
     ];

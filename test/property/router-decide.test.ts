@@ -255,3 +255,40 @@ describe('decide', { timeout: 60_000 }, () => {
     });
   });
 });
+
+describe('a task that nobody rated', () => {
+  const scores = [1, 2, 3, 5, 8, 13, 21];
+
+  test('is asked about only where a score may help, and refused only where none would', () => {
+    fc.assert(
+      fc.property(task, target, snapshot, (one, wanted, seen) => {
+        const { score: _none, verdict: _unsaid, ...unrated } = one;
+        const decision = decide(unrated, wanted, seen, nowMs);
+        if (decision.do !== 'reject') return;
+        const rated = scores.map((score) => decide({ ...unrated, score }, wanted, seen, nowMs));
+        const fates = rated.map((after) => (after.do === 'reject' ? after.why : after.do));
+        if (decision.why === 'noCandidate')
+          expect(new Set(fates)).toEqual(new Set(['noCandidate']));
+        if (decision.why === 'needsScore') expect(fates).not.toContain('needsScore');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('is refused with each reason once and the names of those it keeps out', () => {
+    const barred = (id: string): Candidate => ({
+      ...{ kind: 'fixed', agentId: id, cost: 'free-local', trust: 'trusted' },
+      ...{ caps: [], optInMetered: [] },
+    });
+    const agents = ['a', 'b', 'c', 'd', 'e', 'f'].map(barred);
+    const seen: RouterSnapshot = {
+      ...{ commit: 'c0ffee', candidates: new Map(agents.map((one) => [one.agentId, one])) },
+      ...{ availability: new Map(), budgets: new Map(), warm: new Set(), pressure: new Map() },
+    };
+    const wanted = Target.parse({ kind: 'constraints', need: { caps: ['nosuch'] } });
+    const unrated: RoutedTask = { taskId: 't1', submitterId: 'alvis', caller: 'background' };
+    expect(decide(unrated, wanted, seen, nowMs)).toMatchObject({
+      ...{ do: 'reject', why: 'noCandidate', reasons: ['a, b, c, d and 2 more: has no nosuch'] },
+    });
+  });
+});

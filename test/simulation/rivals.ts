@@ -62,7 +62,7 @@ function rouseHolder(
   } else if (roll < 0.6) {
     // A beat that was under way for long arrives just now.
     time.quietly(40 * random.fraction(), () => {
-      store.beat(uid, fence);
+      store.beat(uid, fence, time.nowMs());
     });
   } else if (roll < 0.8) {
     weather.cutOff.delete(holder);

@@ -65,7 +65,7 @@ export function memoryBoard(options: MemoryBoardOptions): TaskBoard {
     list: (queue, nowMs, limit) => guarded('list', () => store.list(queue, nowMs, limit)),
     find: (query) => guarded('find', () => store.find(query)),
     resolve: (taskRef) => guarded('other', () => store.resolve(taskRef)),
-    beat: (uid, version) => guarded('beat', () => store.beat(uid, version)),
+    beat: (uid, version) => guarded('beat', () => store.beat(uid, version, options.clock.nowMs())),
     watch,
     show: () => guarded('other', () => undefined),
     depths: () => guarded('other', () => store.depths()),

@@ -12,6 +12,7 @@ import type {
   Appended,
   Durability,
   QueueDepth,
+  Beats,
   TaskLog,
   TaskPage,
   TaskQuery,
@@ -24,7 +25,7 @@ interface StoredLog {
   /** How many of the events survive a death of `writer`. */
   durable: number;
   writer: string;
-  beats: { version: number; count: number } | undefined;
+  beats: Beats | undefined;
 }
 
 /** Hears of everything that happens in the store, at the instant it happens. */
@@ -49,7 +50,7 @@ export interface MemoryStore {
   list(queue: QueueId, nowMs: number, limit: number): readonly TaskId[];
   find(query: TaskQuery): TaskPage;
   resolve(taskRef: string): TaskId | undefined;
-  beat(uid: TaskId, version: number): void;
+  beat(uid: TaskId, version: number, nowMs: number): void;
   depths(): readonly QueueDepth[];
   watch(onChange: (uid: TaskId, state: TaskState) => void): () => void;
   /** Makes what `writer` has buffered durable. */
@@ -135,10 +136,10 @@ export function memoryStore(listener: StoreListener = {}): MemoryStore {
       if (log?.broken) throw log.broken;
       return log && { uid, events: log.events, state: log.state, beats: log.beats };
     },
-    beat(uid, version) {
+    beat(uid, version, nowMs) {
       const log = stored.get(uid);
       if (log?.beats?.version !== version) return;
-      log.beats = { version, count: log.beats.count + 1 };
+      log.beats = { version, count: log.beats.count + 1, lastAtMs: nowMs };
       listener.beat?.(uid, version);
     },
     ...searchOf(stored, index),

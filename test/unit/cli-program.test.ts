@@ -88,6 +88,10 @@ describe('the command line', () => {
     [['up', '--board', 'elsewhere'], 'A board is'],
     [['tasks', '--limit', '0'], 'whole number from 1'],
     [['tasks', '--wrong'], "unknown option '--wrong'"],
+    [['verify', '1a2b3c4d', '--rework'], '--rework needs --refuse'],
+    [['verify', '1a2b3c4d', '--rework', '--note', 'No lines.'], '--rework needs --refuse'],
+    [['verify', '1a2b3c4d', '--refuse'], '--refuse needs --note'],
+    [['verify', '1a2b3c4d', '--refuse', '--rework', '--note', ''], '--refuse needs --note'],
   ])('refuses %j with exit code 2 and a word on how to get out', async (args, words) => {
     const { exitCode, err, out, ran } = await typed(...args);
     expect(exitCode).toBe(2);

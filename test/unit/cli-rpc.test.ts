@@ -58,6 +58,18 @@ function sse(frames: readonly unknown[], { size = 7, broken = false } = {}): Res
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
+/** The same, and then silence until `signal` ends it. */
+function openSse(frames: readonly unknown[], signal: AbortSignal | null | undefined): Response {
+  const whole = sse(frames, { size: 4_096 });
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      signal?.addEventListener('abort', () => controller.error(signal.reason));
+      controller.enqueue(new Uint8Array(await whole.arrayBuffer()));
+    },
+  });
+  return new Response(body, { headers: whole.headers });
+}
+
 const taskId = '1a2b3c4d'.repeat(4);
 const task = (state: string, more: Partial<WireTask> = {}): WireTask => ({
   id: taskId,
@@ -166,6 +178,52 @@ describe('sending and waiting', () => {
     );
     const reply = await sendAndFollow(session, mesh, submission);
     expect('task' in reply && answerResult(reply.task)).toMatchObject({ text: 'Forty-two' });
+  });
+
+  describe('what an update says of its standing', () => {
+    const asked = {
+      ...{ phase: 'input-required', decisionId: 'd-1', options: ['yes'], askedOf: ['alvis'] },
+      ...{ waits: 'It waits for alvis.', reason: 'r', until: 'u', ask: 'verify', boardTaskId: '7' },
+    };
+    const after = async (metadata: Record<string, unknown> | undefined) => {
+      const { session, mesh, submission } = following(() =>
+        sse([
+          { task: task('INPUT_REQUIRED', { metadata: asked }) },
+          { statusUpdate: { taskId, status: { state: 'TASK_STATE_COMPLETED' }, metadata } },
+        ]),
+      );
+      const reply = await sendAndFollow(session, mesh, submission);
+      return 'task' in reply ? reply.task.metadata : undefined;
+    };
+
+    it('takes the place of all that held before', async () => {
+      const ended = await after({ phase: 'done', attempt: 1 });
+      expect(ended).toEqual({ phase: 'done', attempt: 1, boardTaskId: '7' });
+    });
+
+    it('is added where a foreign agent says but what is new', async () => {
+      expect(await after({ page: 2 })).toEqual({ ...asked, page: 2 });
+      expect(await after(undefined)).toEqual(asked);
+    });
+  });
+
+  it('looks once more after --timeout: why a task waits changes without an event', async () => {
+    const waits = 'It is parked: the gateway does not answer.';
+    const { clock, session, mesh, submission } = following(({ method }, { signal }) =>
+      method === 'SendStreamingMessage'
+        ? openSse(
+            [{ task: task('SUBMITTED', { metadata: { phase: 'ready', waits: 'Next.' } }) }],
+            signal,
+          )
+        : result(task('SUBMITTED', { metadata: { phase: 'ready', waits } })),
+    );
+    let reply: Awaited<ReturnType<typeof sendAndFollow>> | undefined;
+    const waiting = sendAndFollow(session, mesh, submission, { timeoutMs: 5_000 }).then((got) => {
+      reply = got;
+    });
+    while (reply === undefined) await clock.advance(1_000);
+    await waiting;
+    expect('task' in reply && answerResult(reply.task).text).toContain(waits);
   });
 
   it('loses nothing when the stream breaks: the task is read until it rests', async () => {

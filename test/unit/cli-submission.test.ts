@@ -52,6 +52,16 @@ describe('a submit from the command line', () => {
     expect(SubmitExtension.parse(extensionOf('auto', {})).target).toEqual({ kind: 'auto' });
   });
 
+  it('leaves it to the Card who verifies, where neither verb nor option says it', () => {
+    const { verification: _none, ...unsaid } = facts;
+    const wireOf = (options: SubmissionOptions) =>
+      toSubmission('adolf', 'x', options, unsaid).message['metadata'];
+    expect(wireOf({})).toEqual({ [extensionUris.submit]: {} });
+    expect(wireOf({ verification: 'human' })).toEqual({
+      [extensionUris.submit]: { verification: 'human' },
+    });
+  });
+
   it('refuses what an agent must have where the agent is chosen already', () => {
     expect(() => targetOf('adolf', { tier: 'large' })).toThrow(/adolf is chosen already/);
     expect(() => targetOf('Adolf!', {})).toThrow(/"Adolf!" is no target/);

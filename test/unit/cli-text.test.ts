@@ -4,7 +4,11 @@ import { eventSentence } from '../../cli/text/event-sentence.ts';
 import { atMsOf, parseSpan, parseWhen } from '../../cli/text/points-in-time.ts';
 import { oneLine, printable } from '../../cli/text/printable.ts';
 import { instant, relative, span } from '../../cli/text/relative-time.ts';
+import { taskTable } from '../../cli/text/task-table.ts';
+import { standsAt } from '../../cli/verbs/task-held-options.ts';
 import { TaskEvent } from '../../fabric/domain/events.ts';
+import type { TaskState } from '../../fabric/domain/state.ts';
+import { taskIn } from '../support/task-in-phase.ts';
 
 const nowMs = Date.UTC(2026, 10, 30, 12, 0, 0);
 
@@ -124,5 +128,24 @@ describe('events as sentences', () => {
     ['archived', {}, 'alvis archived it'],
   ])('%s', (kind, body, words) => {
     expect(sentence(kind, body)).toBe(words);
+  });
+});
+
+describe('a parked task in words', () => {
+  const atMs = Date.UTC(2026, 10, 30, 12);
+  const parked = { reason: 'the quota\nis used up', untilMs: atMs + 5 * 3_600_000 };
+  const state: TaskState = { ...taskIn('ready'), parked, phaseAtMs: atMs };
+
+  it('says until when and why where it was parked', () => {
+    expect(standsAt(state).text).toBe(
+      `${state.taskId.slice(0, 8)} is parked until 2026-11-30 17:00 UTC (in 5 h): the quota is used up.`,
+    );
+    expect(standsAt(taskIn('ready')).text).toMatch(/is ready\.$/);
+  });
+
+  it('says until when in the table, while that lies ahead', () => {
+    const unavailable = new Set<string>();
+    expect(taskTable([state], { nowMs: atMs, unavailable })).toContain('parked, in 5 h');
+    expect(taskTable([state], { nowMs: parked.untilMs, unavailable })).toMatch(/ ready /);
   });
 });

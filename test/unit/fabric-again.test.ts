@@ -79,6 +79,23 @@ describe('a refusal with rework', () => {
   });
 });
 
+describe('a verdict that contradicts itself', () => {
+  it.each([
+    ['a rework of what is verified', { verdict: 'verified', rework: true }, 'rework'],
+    ['the same with a note', { verdict: 'verified', rework: true, note: 'No lines.' }, 'rework'],
+    ['a refusal without a word', { verdict: 'refused' }, 'note'],
+    ['a rework without a word', { verdict: 'refused', rework: true, note: '' }, 'note'],
+  ] as const)('closes nothing: %s', async (_name, verdict, path) => {
+    const mesh = queueMesh();
+    const { taskId: uid } = await mesh.submit();
+    await mesh.run(uid, { kind: 'done', outcome });
+    await expect(
+      verifyTask(mesh.deps, { principal: alvis, uid, ...verdict }),
+    ).rejects.toMatchObject({ code: 'VALIDATION_ERROR', facts: { path } });
+    expect((await mesh.stateOf(uid)).phase).toBe('done');
+  });
+});
+
 describe('a wider tier', () => {
   const widened = async (need: Constraints) => {
     const mesh = queueMesh();

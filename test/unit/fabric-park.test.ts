@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { AgentId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { createSlots } from '../../fabric/queue/slots.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import { startWorker } from '../../fabric/queue/worker.ts';
+import { builtAtMs } from '../support/board-builders.ts';
 import { queueMesh } from '../support/queue-mesh.ts';
 import { rightEvent } from '../support/right-event.ts';
 import { after, afterKinds, taskIn } from '../support/task-in-phase.ts';
@@ -53,11 +55,32 @@ describe('a parked task', () => {
   );
 
   it('says until when and how often', () => {
-    const state = parkedTimes(3);
+    const state = { ...parkedTimes(3), agentId: AgentId.parse('adolf') };
     const text = whyWaiting(state, { nowMs: state.phaseAtMs });
     expect(text).toBe(
       'It is parked until 2026-11-30 09:00:20Z: the quota is used up (3 times in a row).',
     );
+  });
+
+  const quota = 'It is parked until 2026-11-30 09:00:05Z: the quota is used up.';
+  const loop =
+    'It waits for a loop outside the mesh: mesh task next --agent adolf (nobody runs it here).';
+  const away = 'It is parked until 2026-11-30 09:01:00Z: adolf is not available (the gateway).';
+  const outside = { a: 0, reasons: ['nobody runs it here'], outside: true } as const;
+  const gateway = { a: 0, reasons: ['the gateway'], untilMs: builtAtMs + 60_000 } as const;
+  it.each([
+    ['its own wall', 1, { a: 1, reasons: [] } as const, [quota]],
+    ['no wall, and a loop outside', 0, outside, [loop]],
+    ['its own wall, then a loop outside', 1, outside, [quota, loop]],
+    ['its own wall, and its agent’s', 1, gateway, [quota, away]],
+    ['its agent’s wall alone', 0, gateway, [away]],
+  ])('tells every wall: %s', (_name, times, availability, said) => {
+    const state = { ...parkedTimes(times), agentId: AgentId.parse('adolf') };
+    const why = whyWaiting(state, { nowMs: builtAtMs, availability });
+    expect(why).toBe(said.join(' '));
+    // When its own wall is over nobody hears of it any more.
+    const later = whyWaiting(state, { nowMs: builtAtMs + 10_000, availability });
+    expect(later).not.toContain('quota');
   });
 
   it.each([

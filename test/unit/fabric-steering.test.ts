@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { AgentId } from '../../fabric/domain/ids.ts';
+import { AgentId, type TaskId } from '../../fabric/domain/ids.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
-import { claimTask } from '../../fabric/queue/claim.ts';
+import { claimTask, releaseTask } from '../../fabric/queue/claim.ts';
 import { steerTask, type Steering } from '../../fabric/queue/steer.ts';
-import { agentCaller, person, queueMesh } from '../support/queue-mesh.ts';
+import { whyWaiting } from '../../fabric/queue/why.ts';
+import type { TaskDefinition } from '../../fabric/domain/task.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { afterKinds, taskIn } from '../support/task-in-phase.ts';
+import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
 
 const steerings: readonly (readonly [string, Steering, Scope])[] = [
   ['admit', { do: 'admit' }, 'tasks:answer'],
@@ -53,6 +57,63 @@ it('is what its person may do', async () => {
   const { taskId } = await submit({ principal: agentCaller('adolf') });
   const paused = await steerTask(deps, person('alvis'), taskId, { do: 'pause' });
   expect(paused.phase).toBe('paused');
+});
+
+describe('a pause and its end', () => {
+  const steered = (mesh: QueueMesh, uid: TaskId, steering: Steering) =>
+    steerTask(mesh.deps, person('alvis'), uid, steering);
+  const later = { notBeforeAtMs: manualClock().nowMs() + 3_600_000 };
+  const strange = { principal: agentCaller('guest', { trust: 'sandboxed' }) };
+
+  it.each([
+    ['ready', {}],
+    ['scheduled', later],
+    ['submitted', strange],
+  ] as const)('leave a task as it was: %s', async (phase, change) => {
+    const mesh = queueMesh({ id: 'guest', trust: 'sandboxed' });
+    const before = await mesh.submit(change);
+    expect(before.phase).toBe(phase);
+    await steered(mesh, before.taskId, { do: 'pause' });
+    const { version: _more, ...after } = await steered(mesh, before.taskId, { do: 'resume' });
+    const { version: _fewer, ...was } = before;
+    expect(after).toEqual({ ...was, phaseAtMs: after.phaseAtMs });
+  });
+
+  it('let nobody’s suggestion slip in', () => {
+    const suggested = taskIn('suggested');
+    expect(afterKinds(suggested, 'paused', 'resumed').phase).toBe('suggested');
+  });
+
+  it('follow what was edited meanwhile', async () => {
+    const mesh = queueMesh();
+    const { taskId } = await mesh.submit();
+    await steered(mesh, taskId, { do: 'pause' });
+    await steered(mesh, taskId, { do: 'edit', edit: later });
+    expect((await steered(mesh, taskId, { do: 'resume' })).phase).toBe('scheduled');
+  });
+
+  it('make ready again what was taken back from a run', async () => {
+    const mesh = queueMesh();
+    const { taskId } = await mesh.submit();
+    const policy = { agentId: AgentId.parse('adolf'), leaseMs: 60_000 };
+    const held = await claimTask(mesh.deps, taskId, { policy, incarnation: 'x', startNow: true });
+    await steered(mesh, taskId, { do: 'revoke', to: 'paused' });
+    expect((await releaseTask(mesh.deps, held!, 'told to')).phase).toBe('paused');
+    expect((await steered(mesh, taskId, { do: 'resume' })).phase).toBe('ready');
+  });
+});
+
+describe('why a task waits for a person at the door', () => {
+  const whyOf = (change: Partial<TaskDefinition>) =>
+    whyWaiting(taskIn('submitted', change), { nowMs: 0 });
+  it.each([
+    ['tainted', { tainted: true, admitted: false }, /tainted input/],
+    ['not admitted', { admitted: false }, /alvis is not in the admit list/],
+    ['admitted, held back by a person', { admitted: true }, /held back until a person/],
+  ])('names the true reason: %s', (_name, change, words) => {
+    expect(whyOf(change)).toMatch(words);
+    expect(whyOf(change)).toContain('mesh task admit');
+  });
 });
 
 it('gives a task up for a person, whether somebody holds it or not, and says why', async () => {

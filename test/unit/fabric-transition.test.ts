@@ -53,7 +53,7 @@ const table: Readonly<Record<Phase, Row>> = {
   },
   paused: {
     edited: 'paused',
-    resumed: 'submitted',
+    resumed: 'ready',
     canceled: 'canceled',
     archived: 'archived',
     ...records('paused'),

@@ -81,15 +81,19 @@ export function routed(before: TaskState, event: EventOf<'routed'>): Transition 
   if (before.agentId !== undefined) return refuse('wrongPhase');
   const isOutside = event.admitted === false;
   const isReady = before.phase === 'ready' || before.phase === 'scheduled';
+  const { verificationOpen, ...task } = before.task;
+  const verification = (verificationOpen && event.verification) ?? task.verification;
   return to(before, event, {
     agentId: event.agentId,
     queue: event.queue,
     ...(isOutside && isReady ? { phase: 'submitted' } : {}),
     task: {
-      ...before.task,
-      admitted: before.task.admitted && !isOutside,
-      effects: widerEffects(before.task.effects, event.effects ?? 'none'),
+      ...task,
+      verification,
+      admitted: task.admitted && !isOutside,
+      effects: widerEffects(task.effects, event.effects ?? 'none'),
     },
+    needsHumanVerify: before.needsHumanVerify || verification === 'human',
     ...(event.selection ? { selection: event.selection } : {}),
   });
 }
@@ -97,13 +101,17 @@ export function routed(before: TaskState, event: EventOf<'routed'>): Transition 
 export function paused(before: TaskState, event: EventOf<'paused'>): Transition {
   if (!unclaimedPhases.has(before.phase)) return refuse('wrongPhase');
   if (event.by.role !== 'human') return refuse('humanOnly');
-  return to(before, event, { phase: 'paused' });
+  return to(before, event, { phase: 'paused', pausedFrom: before.phase });
 }
 
+/** Back to where it was: a pause takes away no leave that the task had, and its end gives none. */
 export function resumed(before: TaskState, event: EventOf<'resumed'>): Transition {
   if (before.phase !== 'paused') return refuse('wrongPhase');
   if (event.by.role !== 'human') return refuse('humanOnly');
-  return to(before, event, { phase: 'submitted' });
+  const { pausedFrom } = before;
+  const waitedForLeave = pausedFrom === 'submitted' || pausedFrom === 'suggested';
+  const phase = waitedForLeave ? pausedFrom : readyPhase(before);
+  return to(before, event, { phase }, ['pausedFrom']);
 }
 
 /** Ready, or scheduled while its `notBefore` lies ahead; the claim itself checks that it is due. */
