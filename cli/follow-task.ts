@@ -1,11 +1,12 @@
 import { MeshError } from '../fabric/domain/errors.ts';
 import type { MeshConnection } from './mesh-connection.ts';
-import { rpc, rpcStream } from './rpc.ts';
+import { rpc, rpcStream, type RpcCall } from './rpc.ts';
 import type { Session } from './session.ts';
 import type { Submission } from './submission.ts';
 import {
   isAtRest,
   partsText,
+  phaseOf,
   stateOf,
   StreamFrame,
   WireTask,
@@ -13,6 +14,9 @@ import {
 } from '../agents/calls/wire-task.ts';
 
 const pollMs = 1_000;
+
+/** Said where a task lies in a home that no mesh serves. */
+export const waitsForMesh = 'No mesh runs here: it waits until the next `mesh up`.';
 
 /** What came of a message: a Task, or a foreign agent's bare answer. */
 export type Reply = { readonly task: WireTask } | { readonly text: string };
@@ -24,7 +28,8 @@ export interface FollowOptions {
 
 /**
  * Sends and follows a task until nothing more comes by itself, or until the time-out. A stream that
- * breaks off loses nothing: the task is read until it rests. Ctrl-C prints its id and how to go on.
+ * breaks off loses nothing: the task is read until it rests. Where no mesh runs, it ends as soon as no run of
+ * its own goes on. Ctrl-C prints its id and how to go on.
  */
 export async function sendAndFollow(
   session: Session,
@@ -50,6 +55,8 @@ export async function sendAndFollow(
       if ('message' in frame) return { text: partsText(frame.message) };
       task = withFrame(task, frame);
       if (task) tellState(session, mesh, task);
+      const left = task && (await leftLying(session, mesh, { agentId, task }));
+      if (left) return { task: left };
     }
   } catch (error) {
     if (session.signal.aborted || task === undefined) throw error;
@@ -60,6 +67,41 @@ export async function sendAndFollow(
   if (task === undefined) throw new Error('the stream ended without a task');
   if (isAtRest(task) || timeout.isOver()) return { task };
   return { task: await untilAtRest(session, mesh, { agentId, task }, timeout.isOver) };
+}
+
+interface Followed {
+  readonly agentId: string | undefined;
+  readonly task: WireTask;
+}
+
+const reading = (session: Session, { agentId, task }: Followed): RpcCall => ({
+  ...(agentId === undefined ? {} : { agentId }),
+  method: 'GetTask',
+  params: { id: task.id },
+  signal: session.signal,
+});
+
+const running: ReadonlySet<string> = new Set(['claimed', 'working']);
+
+/**
+ * The task as it lies where no mesh runs and this command does not run it itself: nobody takes it, and to wait
+ * would only keep everybody else from the home. A run may have begun since the frame was made, so it is read.
+ */
+async function leftLying(
+  session: Session,
+  mesh: MeshConnection,
+  followed: Followed,
+): Promise<WireTask | undefined> {
+  const lies = (task: WireTask): boolean => {
+    const phase = phaseOf(task);
+    const isOpen = ['SUBMITTED', 'WORKING'].includes(stateOf(task));
+    return isOpen && phase !== undefined && !running.has(phase);
+  };
+  if (!mesh.inProcess || !lies(followed.task)) return undefined;
+  const now = await rpc(mesh, reading(session, followed), WireTask);
+  if (!lies(now)) return undefined;
+  session.note(waitsForMesh);
+  return now;
 }
 
 /** The task with what the frame says; a first frame that is no Task is not ours to guess at. */
@@ -98,15 +140,11 @@ function withArtifact(
 async function untilAtRest(
   session: Session,
   mesh: MeshConnection,
-  { agentId, task }: { readonly agentId: string | undefined; readonly task: WireTask },
+  followed: Followed,
   isOver: () => boolean,
 ): Promise<WireTask> {
-  const call = {
-    ...(agentId === undefined ? {} : { agentId }),
-    method: 'GetTask',
-    params: { id: task.id },
-    signal: session.signal,
-  };
+  const { task } = followed;
+  const call = reading(session, followed);
   let latest = task;
   while (!isAtRest(latest) && !isOver()) {
     await session.clock.sleep(pollMs, session.signal);

@@ -8,6 +8,7 @@ import { systemRandom } from '../fabric/telemetry/system-random.ts';
 import { closingOnFailure, type Closers } from './closers.ts';
 import { loadConfig, loadEnvironment, logLevelOf, type Environment } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
+import { homeInUse } from './home-in-use.ts';
 import type { MeshConnection, MeshOptions } from './mesh-connection.ts';
 
 /**
@@ -20,7 +21,8 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   const url = options.url ?? environment.url;
   if (url !== undefined) return connectTo(trimmed(url), paths, options, environment);
   if (!hasHome(paths)) throw noHome(paths);
-  const lock = await lockHome(paths.lock, { pid: process.pid, command: 'mesh' });
+  const command = options.verb === undefined ? 'mesh' : `mesh ${options.verb}`;
+  const lock = await lockHome(paths.lock, { pid: process.pid, command });
   if (lock.kind === 'locked') {
     return closingOnFailure((closers) => {
       closers.add(() => {
@@ -31,11 +33,7 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   }
   const holder = lock.holder;
   if (holder?.url !== undefined) return connectTo(trimmed(holder.url), paths, options, environment);
-  throw new MeshError(
-    'FABRIC_DOWN',
-    `${paths.home} is in use by ${holder ? `${holder.command} (process ${holder.pid})` : 'another command'}, ` +
-      'which has no address yet. Try again in a moment.',
-  );
+  throw homeInUse(paths.home, holder);
 }
 
 const trimmed = (url: string): string => url.replace(/\/+$/, '');

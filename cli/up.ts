@@ -17,6 +17,7 @@ import {
   type MeshConfig,
 } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
+import { homeInUse } from './home-in-use.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
 
@@ -226,11 +227,7 @@ async function boardOf(
     });
     return undefined;
   }
-  if (lock.holder?.url === undefined)
-    throw new MeshError(
-      'FABRIC_DOWN',
-      `${paths.home} is in use by a process without a front. Try again in a moment.`,
-    );
+  if (lock.holder?.url === undefined) throw homeInUse(paths.home, lock.holder);
   return lock.holder.url;
 }
 

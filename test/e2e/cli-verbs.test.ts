@@ -172,6 +172,36 @@ describe('the mesh command without a running mesh', () => {
     expect(submitted.err).toContain('waits until the next `mesh up`');
     expect((await runMesh(['tasks'], quiet)).out).toContain('Audit it');
   });
+
+  it('never keeps the home for a wait that nothing can end', patient, async () => {
+    const alone = { home: join(folder, 'alone') };
+    expect((await runMesh(['init'], alone)).exitCode).toBe(0);
+    for (const target of ['operator', 'adolf', 'claude-coder']) {
+      const sent = await runMesh(['send', target, 'Shall we?'], alone);
+      expect([sent.exitCode, sent.err], target).toEqual([
+        14,
+        expect.stringContaining('waits until the next `mesh up`'),
+      ]);
+      const id = /[0-9a-f]{8}/.exec(sent.out)?.[0] ?? '';
+      expect((await runMesh(['watch', id], alone)).exitCode).toBe(14);
+    }
+    expect((await runMesh(['watch'], alone)).exitCode).toBe(11);
+    const next = ['task', 'next', '--agent', 'understudy', '--wait'];
+    expect((await runMesh(next, alone)).exitCode).toBe(11);
+    expect((await runMesh(['stream', 'understudy', 'hello'], alone)).out).toContain('[rehearsal]');
+  });
+
+  it('names the command that holds the home alone, and how to get in', patient, async () => {
+    const kept = { home: join(folder, 'kept') };
+    const keeper = startMesh(['keeper'], kept);
+    await keeper.seen('ready:');
+    const { exitCode, err } = await runMesh(['tasks'], kept);
+    keeper.child.kill('SIGINT');
+    await keeper.end;
+    expect(exitCode).toBe(11);
+    expect(err).toMatch(/in use by `mesh keeper` \(process \d+\).+stop it.+`mesh up`/);
+    expect(err).not.toContain('Try again in a moment');
+  });
 });
 
 /** The goal is 0.3 s where bare Node takes 0.1 s; the ratio holds on a busy machine too. */
