@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
+import { InvalidValueError } from '../fabric/domain/errors.ts';
+import { textFile } from './given-text.ts';
 import type { Terminal } from './terminal.ts';
 import { parseSpan, parseWhen, type When } from './text/points-in-time.ts';
 
@@ -138,7 +138,7 @@ export async function textOfSubmission(
   if (file !== undefined && given !== '') {
     throw new InvalidValueError('Give the text or --file, not both.', 'text');
   }
-  const text = file === undefined ? await typedText(given, terminal) : await fileText(file);
+  const text = file === undefined ? await typedText(given, terminal) : await textFile(file);
   if (text.trim() !== '') return text;
   throw new InvalidValueError(
     'The task has no text. Write it after the target, pipe it in, or name a --file.',
@@ -149,10 +149,4 @@ export async function textOfSubmission(
 async function typedText(given: string, terminal: Terminal): Promise<string> {
   const fromStdin = given === '-' || (given === '' && !terminal.inIsTty);
   return fromStdin ? terminal.readAll() : given;
-}
-
-async function fileText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new InvalidValueError(`${file} can't be read: ${reasonOf(cause)}.`, 'file', { cause });
-  });
 }
