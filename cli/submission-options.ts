@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { InvalidValueError } from '../fabric/domain/errors.ts';
+import { listOption, priorityOption, scoreOption } from './choice-option.ts';
 import { textFile } from './given-text.ts';
 import type { Terminal } from './terminal.ts';
 import { parseSpan, parseWhen, type When } from './text/points-in-time.ts';
@@ -52,17 +53,13 @@ export function withTarget(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--cost <class...>', 'any: allowed costs').choices([
+      listOption('--cost <class...>', 'any: allowed costs', [
         'free-local',
         'flat-quota',
         'metered',
       ]),
     )
-    .addOption(
-      new Option('--score <points>', 'size of the task, for the tier')
-        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
-        .argParser(parseWhole),
-    );
+    .addOption(scoreOption('size of the task, for the tier'));
 }
 
 /** Everything else that a submit may say. */
@@ -73,11 +70,7 @@ export function withSubmission(command: Command): Command {
       'context by reference: git:…, task:…, bank:…, file:…, url:…, artifact:…',
     )
     .option('--acceptance <text>', 'when it counts as done')
-    .addOption(
-      new Option('--priority <n>', '1 first, then 2, 0, 3')
-        .choices(['0', '1', '2', '3'])
-        .argParser(parseWhole),
-    )
+    .addOption(priorityOption())
     .option(
       '--deadline <when>',
       'ask a person when it is not done by then: 2h, 2026-12-24',

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
+import { priorityOption, scoreOption } from '../choice-option.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
@@ -66,16 +67,8 @@ const editExamples = [
 
 const withEdit = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--priority <n>', '1 first, then 2, 0, 3')
-        .choices(['0', '1', '2', '3'])
-        .argParser(Number),
-    )
-    .addOption(
-      new Option('--score <points>', 'its size')
-        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
-        .argParser(Number),
-    )
+    .addOption(priorityOption())
+    .addOption(scoreOption('its size'))
     .option('--deadline <when>', 'done by then: 2h, 2026-12-24', parseWhen)
     .option('--no-deadline', 'without a deadline')
     .option('--not-before <when>', 'nobody takes it before', parseWhen)

@@ -1,8 +1,9 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { closedPhases, phases, type Phase, type TaskState } from '../../fabric/domain/state.ts';
 import { ContextId } from '../../fabric/domain/ids.ts';
 import type { TaskQuery } from '../../fabric/ports/task-board.ts';
 import { unavailableAgents } from '../agent-list.ts';
+import { listOption } from '../choice-option.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Run, Session } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
@@ -34,7 +35,7 @@ export function define(command: Command, run: Run): void {
     .option('--agent <id>', 'only tasks of this agent')
     .option('--queue <name>', 'only tasks of this queue')
     .option('--context <id>', 'only tasks of this context')
-    .addOption(new Option('--phase <phase...>', 'only tasks in these states').choices([...phases]))
+    .addOption(listOption('--phase <phase...>', 'only tasks in these states', phases))
     .option('--all', 'closed ones too')
     .option('--since <span>', 'only what changed within 2h, 3d', parseSpan)
     .option('--limit <n>', 'at most so many', parseCount, 50)

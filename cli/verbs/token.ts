@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { tokenStore, type TokenRecord, type TokenStore } from '../../agents/auth/token-store.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
+import { listOption } from '../choice-option.ts';
 import { loadConfig, loadEnvironment } from '../config.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
@@ -66,9 +67,10 @@ export function define(command: Command, run: Run): void {
         .default('human'),
     )
     .addOption(
-      new Option('--scope <scope...>', 'what it may do')
-        .choices([...scopes])
-        .default([...dailyScopes], 'all but tasks:read-all, tasks:work and admin'),
+      listOption('--scope <scope...>', 'what it may do', scopes).default(
+        [...dailyScopes],
+        'all but tasks:read-all, tasks:work and admin',
+      ),
     )
     .option('--label <text>', 'where it is used')
     .addOption(
@@ -145,7 +147,7 @@ async function list(session: Session): Promise<Result> {
 }
 
 function expiryWords({ expiresAtMs }: TokenRecord, nowMs: number): string {
-  if (expiresAtMs === undefined) return 'it is revoked';
+  if (expiresAtMs === undefined) return 'never';
   return expiresAtMs <= nowMs ? 'expired' : instant(expiresAtMs, nowMs);
 }
 

@@ -142,6 +142,9 @@ describe('the mesh command against a running mesh', () => {
     expect((await mesh('send', 'understudy', 'hello', '--token', String(token))).exitCode).toBe(0);
     expect((await mesh('tasks', '--token', `${String(token)}x`)).exitCode).toBe(4);
     expect((await mesh('token', 'revoke', String(tokenId))).exitCode).toBe(0);
+    const lasting = await meshJson('token', 'create', '--expires', 'never', '--label', 'lasts');
+    const row = new RegExp(`${String(lasting['tokenId'])} +operator +human +never +.+lasts`);
+    expect((await mesh('token', 'list')).out).toMatch(row);
     expect((await mesh('inbox', '--token', String(token))).exitCode).toBe(4);
   });
 
