@@ -24,7 +24,7 @@ export function failureOf(error: unknown, hint?: string): Failure {
     const message = printable(error.message).slice(0, mostListChars);
     return {
       exitCode: exitCodeOf[error.code],
-      line: `mesh: ${message} (${error.code})`,
+      line: `mesh: ${shortened(message)} (${error.code})`,
       data: { error: { ...error.facts, code: error.code, message } },
     };
   }
@@ -35,6 +35,10 @@ export function failureOf(error: unknown, hint?: string): Failure {
     data: { error: { code: 'FAULT', message } },
   };
 }
+
+/** A task's whole id is for programs; people name it by its first digits. */
+const shortened = (message: string): string =>
+  message.replace(/\b([0-9a-f]{8})[0-9a-f]{24}\b/gu, '$1');
 
 /** Commander prints its own words; asking for help or the version is no failure. */
 function usageFailure(error: CommanderError): Failure {

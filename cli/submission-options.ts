@@ -127,11 +127,10 @@ export async function textOfSubmission(
   file: string | undefined,
   terminal: Terminal,
 ): Promise<string> {
-  const given = words.join(' ');
-  if (file !== undefined && given !== '') {
+  if (file !== undefined && words.join(' ') !== '') {
     throw new InvalidValueError('Give the text or --file, not both.', 'text');
   }
-  const text = file === undefined ? await typedText(given, terminal) : await textFile(file);
+  const text = file === undefined ? await givenText(words, terminal) : await textFile(file);
   if (text.trim() !== '') return text;
   throw new InvalidValueError(
     'The task has no text. Write it after the target, pipe it in, or name a --file.',
@@ -139,7 +138,9 @@ export async function textOfSubmission(
   );
 }
 
-async function typedText(given: string, terminal: Terminal): Promise<string> {
+/** The words of the command line; standard input for `-`, or where there are none and it is no terminal. */
+export async function givenText(words: readonly string[], terminal: Terminal): Promise<string> {
+  const given = words.join(' ');
   const fromStdin = given === '-' || (given === '' && !terminal.inIsTty);
   return fromStdin ? terminal.readAll() : given;
 }

@@ -58,7 +58,11 @@ describe('the mesh command against a running mesh', () => {
     expect(watched.exitCode).toBe(14);
     const inbox = await mesh('inbox');
     expect(inbox.out).toContain(`mesh answer ${id} approve|reject`);
-    expect((await mesh('answer', id, 'perhaps')).exitCode).toBe(3);
+    for (const wrong of ['perhaps', '']) {
+      const { exitCode, err } = await mesh('answer', id, wrong);
+      expect(exitCode).toBe(3);
+      expect(err).toContain('Answer with one of: "approve", "reject".');
+    }
     expect((await mesh('answer', id, 'approve')).exitCode).toBe(0);
     expect((await mesh('watch', id)).exitCode).toBe(0);
     const { state } = await meshJson('show', id);

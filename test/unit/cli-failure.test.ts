@@ -35,6 +35,15 @@ describe('exit codes', () => {
     expect(failure.data.error).toMatchObject({ code: 'NOT_FOUND', path: 'task' });
   });
 
+  it('names a task by its first digits in the line, whole in the facts', () => {
+    const taskId = '1a2b3c4d'.repeat(4);
+    const failure = failureOf(
+      new MeshError('BAD_TRANSITION', `Task ${taskId} does not take it.`, { taskId }),
+    );
+    expect(failure.line).toBe('mesh: Task 1a2b3c4d does not take it. (BAD_TRANSITION)');
+    expect(failure.data.error).toMatchObject({ taskId });
+  });
+
   it('keeps the stack of a fault to itself and says what to do', () => {
     const { exitCode, line } = failureOf(new TypeError('x is not a function'));
     expect(exitCode).toBe(1);
