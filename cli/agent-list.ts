@@ -24,11 +24,14 @@ export type ListedAgent = z.infer<typeof ListedAgent>;
 export const listAgents = (mesh: MeshConnection, signal: AbortSignal): Promise<ListedAgent[]> =>
   getJson(mesh, '/agents', z.array(ListedAgent), signal);
 
+/** Ids of those that can't work now. */
+export const unavailableOf = (agents: readonly ListedAgent[]): ReadonlySet<string> =>
+  new Set(agents.flatMap(({ agentId, availability }) => (availability.a ? [] : agentId)));
+
 /** Ids of the agents that can't work now; none where the front can't say. */
 export async function unavailableAgents(
   mesh: MeshConnection,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const agents = await listAgents(mesh, signal).catch(() => []);
-  return new Set(agents.flatMap(({ agentId, availability }) => (availability.a ? [] : agentId)));
+  return unavailableOf(await listAgents(mesh, signal).catch(() => []));
 }

@@ -8,10 +8,11 @@ import { Runtime } from '../../cards/schema/card.ts';
 import { isError } from '../../cards/schema/card-problem.ts';
 import { loadEnvironment } from '../config.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { homeView } from '../home-view.ts';
+import { cardIds, homeView } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import {
   cardPage,
   cardTable,
@@ -127,8 +128,12 @@ function defineMaking(command: Command, run: Run): void {
     .argument('<agent>')
     .addHelpText('after', keyExamples)
     .action((agentId: string) =>
-      run(async ({ globals }) => {
-        const key = await cardKey(requireHome(globals).state, agentId);
+      run(async (session) => {
+        const key = await cardKey(requireHome(session.globals).state, agentId);
+        const ids = await cardIds(session);
+        if (ids.length > 0 && !ids.includes(agentId)) {
+          session.note(`No Card here names ${agentId}.${didYouMean(agentId, ids)}`);
+        }
         return { data: key, text: JSON.stringify(key) };
       }),
     );

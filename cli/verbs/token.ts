@@ -4,9 +4,11 @@ import { MeshError } from '../../fabric/domain/errors.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
 import { listOption } from '../choice-option.ts';
 import { loadConfig, loadEnvironment } from '../config.ts';
+import { cardIds } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { table } from '../text/columns.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { parseSpan } from '../text/points-in-time.ts';
 import { oneLine } from '../text/printable.ts';
 import { instant, relative } from '../text/relative-time.ts';
@@ -116,8 +118,18 @@ async function create(session: Session, options: CreateOptions): Promise<Result>
     label,
     ...(expires === 'never' ? {} : { expiresAtMs: nowMs + expires }),
   });
+  await noteUnknown(session, principalId);
   session.note(`Token ${record.tokenId} of ${principalId}; it is shown only now.`);
   return { data: { ...withoutHash(record), token }, text: token };
+}
+
+/** A person or program without a Card may have a token, and a mistyped name too. */
+async function noteUnknown(session: Session, principalId: string): Promise<void> {
+  const ids = await cardIds(session);
+  if (ids.length === 0 || ids.includes(principalId)) return;
+  session.note(
+    `No Card names ${principalId}: it is a name of its own.${didYouMean(principalId, ids)}`,
+  );
 }
 
 async function defaultHuman({ globals }: Session): Promise<string> {

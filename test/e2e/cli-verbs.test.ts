@@ -126,6 +126,32 @@ describe('the mesh command against a running mesh', () => {
     expect(again.exitCode).toBe(7);
   });
 
+  it('says of a name that is none what it may have been', patient, async () => {
+    for (const args of [
+      ['tasks', '--agent', 'adlof'],
+      ['tasks', '--queue', 'adlof'],
+      ['task', 'next', '--agent', 'adlof'],
+    ]) {
+      const { exitCode, err } = await mesh(...args);
+      expect([exitCode, err], args.join(' ')).toEqual([
+        6,
+        expect.stringContaining('Did you mean adolf?'),
+      ]);
+    }
+    for (const args of [
+      ['token', 'create', '--principal', 'adlof'],
+      ['cards', 'key', 'adlof'],
+    ]) {
+      const { exitCode, err } = await mesh(...args);
+      expect([exitCode, err], args.join(' ')).toEqual([
+        0,
+        expect.stringContaining('Did you mean adolf?'),
+      ]);
+    }
+    const past = await mesh('submit', 'adolf', 'Too late', '--deadline', '2020-01-01');
+    expect([past.exitCode, past.err]).toEqual([3, expect.stringContaining('is past')]);
+  });
+
   it('prints at Ctrl-C the id of the task that goes on', patient, async () => {
     const waiting = startMesh(['send', 'adolf', 'Will wait', '--progress'], { home });
     await waiting.seen(' is submitted');
