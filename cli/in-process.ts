@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { MeshError } from '../fabric/domain/errors.ts';
+import { InvalidValueError, MeshError } from '../fabric/domain/errors.ts';
 import { lockHome } from '../fabric/embedded/home-lock.ts';
 import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
@@ -19,7 +19,10 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   const environment = loadEnvironment();
   const paths = homePaths(options.home ?? environment.home);
   const url = options.url ?? environment.url;
-  if (url !== undefined) return connectTo(trimmed(url), paths, options, environment);
+  if (url !== undefined) {
+    requireAddress(url, options.url === undefined ? 'MESH_URL' : '--url');
+    return connectTo(trimmed(url), paths, options, environment);
+  }
   if (!hasHome(paths)) throw noHome(paths);
   const command = options.verb === undefined ? 'mesh' : `mesh ${options.verb}`;
   const lock = await lockHome(paths.lock, { pid: process.pid, command });
@@ -34,6 +37,14 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   const holder = lock.holder;
   if (holder?.url !== undefined) return connectTo(trimmed(holder.url), paths, options, environment);
   throw homeInUse(paths.home, holder);
+}
+
+function requireAddress(url: string, source: string): void {
+  if (URL.canParse(url) && /^https?:$/u.test(new URL(url).protocol)) return;
+  throw new InvalidValueError(
+    `${source} "${url}" is no address. Write it as http://127.0.0.1:4700.`,
+    'url',
+  );
 }
 
 const trimmed = (url: string): string => url.replace(/\/+$/, '');

@@ -1,4 +1,5 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import { ContextRef, contextRefForms } from '../fabric/domain/context-ref.ts';
 import { InvalidValueError } from '../fabric/domain/errors.ts';
 import { listOption, priorityOption, scoreOption } from './choice-option.ts';
 import { textFile } from './given-text.ts';
@@ -68,6 +69,7 @@ export function withSubmission(command: Command): Command {
     .option(
       '--ref <ref...>',
       'context by reference: git:…, task:…, bank:…, file:…, url:…, artifact:…',
+      parseRef,
     )
     .option('--acceptance <text>', 'when it counts as done')
     .addOption(priorityOption())
@@ -105,6 +107,12 @@ export function withSubmission(command: Command): Command {
 /** `--timeout` of the verbs that wait. */
 export const withTimeout = (command: Command): Command =>
   command.option('--timeout <span>', 'stop waiting after 30s, 5m, 2h; the task goes on', parseSpan);
+
+function parseRef(text: string, before: readonly string[] = []): readonly string[] {
+  const ref = ContextRef.safeParse(text);
+  if (ref.success) return [...before, ref.data];
+  throw new InvalidArgumentError(`Write a reference as ${contextRefForms}.`);
+}
 
 function parseWhole(text: string): number {
   if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');

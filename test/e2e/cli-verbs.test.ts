@@ -195,6 +195,13 @@ describe('the mesh command without a running mesh', () => {
     expect(err).toMatch(/^mesh: There is no mesh home at .+ mesh init/);
     const dead = await runMesh(['tasks', '--url', 'http://127.0.0.1:9', '--token', 't'], nowhere);
     expect(dead.exitCode).toBe(11);
+    for (const url of ['nonsense', 'ftp://front.test', '127.0.0.1:4700']) {
+      const wrong = await runMesh(['tasks', '--url', url, '--token', 't'], nowhere);
+      expect([wrong.exitCode, wrong.err]).toEqual([
+        3,
+        expect.stringContaining(`--url "${url}" is no address`),
+      ]);
+    }
   });
 
   it('keeps a task that is submitted while nothing runs', patient, async () => {

@@ -101,6 +101,7 @@ describe('the command line', () => {
     [['submit', 'adolf', 'hi', '--deadline', 'friday'], 'Write a time as 2h'],
     [['up', '--port', '70000'], 'A port is a number'],
     [['up', '--board', 'elsewhere'], 'A board is'],
+    [['send', 'adolf', 'hi', '--ref', 'task:1', 'foo'], 'Write a reference as git:'],
     [['tasks', '--limit', '0'], 'whole number from 1'],
     [['tasks', '--wrong'], "unknown option '--wrong'"],
   ])('refuses %j with exit code 2 and a word on how to get out', async (args, words) => {
