@@ -3,7 +3,7 @@ import type { TaskState } from '../../fabric/domain/state.ts';
 import type { Result } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
 import { shortId } from '../task-ref.ts';
-import { phaseWords } from '../text/phase-words.ts';
+import { standing } from '../text/phase-words.ts';
 
 /** The task, and how you say that you hold it. */
 export const withHold = (command: Command): Command =>
@@ -15,5 +15,5 @@ export const withHold = (command: Command): Command =>
 /** Where a task stands after a change. */
 export const standsAt = (state: TaskState): Result => ({
   data: state,
-  text: `${shortId(state.taskId)} is ${phaseWords(state)}.`,
+  text: `${standing(shortId(state.taskId), state)}.`,
 });

@@ -9,7 +9,7 @@ import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed } from '../task-ref.ts';
 import { eventSentence } from '../text/event-sentence.ts';
-import { phaseWords } from '../text/phase-words.ts';
+import { standing } from '../text/phase-words.ts';
 import { oneLine } from '../text/printable.ts';
 
 const examples = `
@@ -64,7 +64,7 @@ async function watchTask(
       // Whoever holds the home alone is the only one who could change it.
       if (mesh.inProcess) return lyingResult(session, options, log.state);
       if (isOver(log.state, options)) return watchedResult(session, options, log.state);
-      session.progress(`${id} is ${phaseWords(log.state)}`);
+      session.progress(standing(id, log.state));
       await session.clock.sleep(pollMs, AbortSignal.any([session.signal, hints.next()]));
       session.signal.throwIfAborted();
     }
@@ -96,7 +96,7 @@ const failed: ReadonlySet<TaskState['phase']> = new Set([
 function watchedResult(session: Session, { jsonl }: WatchOptions, state: TaskState): Result {
   const waits = state.phase === 'input-required' || state.phase === 'needs-review';
   const bad = failed.has(state.phase) ? exitCodes.taskFailed : exitCodes.ok;
-  const text = `${shortId(state.taskId)} is ${phaseWords(state)}.`;
+  const text = `${standing(shortId(state.taskId), state)}.`;
   if (!jsonl && !session.globals.json) session.note(text);
   return {
     data: state,

@@ -40,9 +40,14 @@ const patient = { timeout: 120_000 };
 
 describe('the mesh command against a running mesh', () => {
   it('asks an agent and prints its answer, alone on stdout', patient, async () => {
-    const { exitCode, out } = await mesh('send', 'understudy', 'hello');
-    expect(exitCode).toBe(0);
-    expect(out).toMatch(/^\[rehearsal\] .+\n$/);
+    for (const verb of ['send', 'stream']) {
+      const { exitCode, out, err } = await mesh(verb, 'understudy', 'hello');
+      expect(exitCode).toBe(0);
+      expect(out).toMatch(/^\[rehearsal\] .+\n$/);
+      const id = /^Task ([0-9a-f]{8}) is done, not verified/.exec(err)?.[1] ?? '';
+      expect((await mesh('show', id)).out).toContain('[rehearsal]');
+      expect((await mesh(verb, 'understudy', 'hello', '--quiet')).err).toBe('');
+    }
   });
 
   it('puts a question into the inbox, and its answer ends the task', patient, async () => {
