@@ -89,7 +89,11 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     url = front.url;
     if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
-    await lock?.describe({ pid: process.pid, command: 'mesh up', url });
+    const { gatewayUrl } = config;
+    await lock?.describe({
+      ...{ pid: process.pid, command: 'mesh up', url },
+      ...(gatewayUrl === undefined ? {} : { gatewayUrl }),
+    });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
     const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
     process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(facts)}\n`);
