@@ -79,5 +79,8 @@ function packageVersion(): string {
 export function withoutHelpVerb(args: readonly string[]): string[] {
   const [first, ...rest] = args;
   if (first === undefined) return ['--help'];
-  return first === 'help' ? [...rest, '--help'] : [...args];
+  if (first === 'help') return [...rest, '--help'];
+  // Help is no answer to a verb that there is not: without the wish for it, the word is refused.
+  const isUnknown = !first.startsWith('-') && !verbs.some(({ name }) => name === first);
+  return isUnknown ? args.filter((arg) => arg !== '--help' && arg !== '-h') : [...args];
 }

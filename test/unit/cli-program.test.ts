@@ -93,6 +93,7 @@ describe('the command line', () => {
 
   it.each([
     [['sumbit'], 'Did you mean submit?'],
+    [['sumbit', '--help'], 'Did you mean submit?'],
     [['task', 'netx'], 'Did you mean next?'],
     [['task'], 'Usage: mesh task'],
     [['show'], "missing required argument 'task'"],
