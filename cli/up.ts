@@ -45,6 +45,10 @@ interface Ground {
   readonly log: ReturnType<typeof pinoLog>;
 }
 
+/** Undefined for a file or pipe. */
+const placesOf = ({ isTTY, columns }: NodeJS.WriteStream): number | undefined =>
+  isTTY ? columns : undefined;
+
 const say = (options: DaemonOptions, text: string): void => {
   if (!options.quiet) process.stderr.write(`${text}\n`);
 };
@@ -96,7 +100,11 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
     const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
-    process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(facts)}\n`);
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify(facts)}\n`
+        : `${readyText({ ...facts, most: placesOf(process.stdout) })}\n`,
+    );
     await aborted(options.signal);
     say(options, 'Stopping: running work is handed back or put on record.');
   });

@@ -13,6 +13,7 @@ import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
 import { didYouMean } from '../text/did-you-mean.ts';
+import { widthOf } from '../terminal.ts';
 import {
   cardPage,
   cardTable,
@@ -55,7 +56,7 @@ function defineReading(command: Command, run: Run): void {
     .action(({ ref }: RefOption) =>
       run(async (session) => {
         const rows = await listCards(await homeView(session, ref));
-        return { data: rows, text: cardTable(rows) };
+        return { data: rows, text: cardTable(rows, widthOf(session.terminal)) };
       }),
     );
   withRef(command.command('show'))

@@ -8,6 +8,7 @@ import { listOption } from '../choice-option.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Run, Session } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
+import { widthOf } from '../terminal.ts';
 import { didYouMean } from '../text/did-you-mean.ts';
 import { parseSpan } from '../text/points-in-time.ts';
 import { taskTable } from '../text/task-table.ts';
@@ -57,7 +58,7 @@ export function define(command: Command, run: Run): void {
         const more = cursor === undefined ? '' : `\n${rest} more: --cursor ${cursor}`;
         return {
           data: { tasks: states, total, ...(cursor === undefined ? {} : { cursor }) },
-          text: `${taskTable(states, { unavailable, nowMs: session.clock.nowMs() })}${more}`,
+          text: `${taskTable(states, { unavailable, nowMs: session.clock.nowMs(), most: widthOf(session.terminal) })}${more}`,
         };
       }),
     );

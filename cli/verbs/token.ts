@@ -7,6 +7,7 @@ import { loadConfig, loadEnvironment } from '../config.ts';
 import { cardIds } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
+import { widthOf } from '../terminal.ts';
 import { table } from '../text/columns.ts';
 import { didYouMean } from '../text/did-you-mean.ts';
 import { parseSpan } from '../text/points-in-time.ts';
@@ -155,7 +156,10 @@ async function list(session: Session): Promise<Result> {
     record.scopes.join(' '),
   ]);
   const heading = ['token', 'of', 'role', 'until', 'made', 'label', 'may'];
-  return { data: records.map(withoutHash), text: table(heading, rows, 'No tokens.') };
+  return {
+    data: records.map(withoutHash),
+    text: table(heading, rows, 'No tokens.', widthOf(session.terminal)),
+  };
 }
 
 function expiryWords({ expiresAtMs }: TokenRecord, nowMs: number): string {
