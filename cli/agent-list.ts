@@ -25,13 +25,16 @@ export type ListedAgent = z.infer<typeof ListedAgent>;
 export const listAgents = (mesh: MeshConnection, signal: AbortSignal): Promise<ListedAgent[]> =>
   getJson(mesh, '/agents', z.array(ListedAgent), signal);
 
-/** Ids of the agents that can't work now, and that no loop outside works for; none where the front can't say. */
+/** Ids of those that can't work now, and that no loop outside works for. */
+export const unavailableOf = (agents: readonly ListedAgent[]): ReadonlySet<string> =>
+  new Set(
+    agents.flatMap(({ agentId, availability: { a, outside } }) => (a || outside ? [] : agentId)),
+  );
+
+/** As `unavailableOf`; none where the front can't say. */
 export async function unavailableAgents(
   mesh: MeshConnection,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const agents = await listAgents(mesh, signal).catch(() => []);
-  return new Set(
-    agents.flatMap(({ agentId, availability: { a, outside } }) => (a || outside ? [] : agentId)),
-  );
+  return unavailableOf(await listAgents(mesh, signal).catch(() => []));
 }

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { MeshError, reasonOf } from '../fabric/domain/errors.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { InterruptedError } from './interruption.ts';
+import { inOptionWords } from './text/option-words.ts';
 import { oneLine, printable } from './text/printable.ts';
 
 /** How a command failed: what is printed, as a line and as JSON, and its exit code. */
@@ -21,10 +22,10 @@ export function failureOf(error: unknown, hint?: string): Failure {
   if (error instanceof CommanderError) return usageFailure(error);
   if (error instanceof InterruptedError) return interruptedFailure(hint);
   if (error instanceof MeshError) {
-    const message = printable(error.message).slice(0, mostListChars);
+    const message = inOptionWords(printable(error.message)).slice(0, mostListChars);
     return {
       exitCode: exitCodeOf[error.code],
-      line: `mesh: ${message} (${error.code})`,
+      line: `mesh: ${shortened(message)} (${error.code})`,
       data: { error: { ...error.facts, code: error.code, message } },
     };
   }
@@ -36,12 +37,18 @@ export function failureOf(error: unknown, hint?: string): Failure {
   };
 }
 
+/** A task's whole id is for programs; people name it by its first digits. */
+const shortened = (message: string): string =>
+  message.replace(/\b([0-9a-f]{8})[0-9a-f]{24}\b/gu, '$1');
+
 /** Commander prints its own words; asking for help or the version is no failure. */
 function usageFailure(error: CommanderError): Failure {
   const asked = error.exitCode === 0;
   return {
     exitCode: asked ? exitCodes.ok : exitCodes.usage,
-    data: { error: { code: 'USAGE', message: oneLine(error.message, mostChars) } },
+    data: {
+      error: { code: 'USAGE', message: oneLine(error.message.replace(/^error: /u, ''), mostChars) },
+    },
   };
 }
 

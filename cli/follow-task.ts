@@ -1,6 +1,6 @@
 import { MeshError } from '../fabric/domain/errors.ts';
 import type { MeshConnection } from './mesh-connection.ts';
-import { rpc, rpcStream } from './rpc.ts';
+import { rpc, rpcStream, type RpcCall } from './rpc.ts';
 import type { Session } from './session.ts';
 import type { Submission } from './submission.ts';
 import {
@@ -17,6 +17,9 @@ const pollMs = 1_000;
 /** How long the last look may take, once the time that was given is over. */
 const lastLookMs = 3_000;
 
+/** Said where a task lies in a home that no mesh serves. */
+export const waitsForMesh = 'No mesh runs here: it waits until the next `mesh up`.';
+
 /** What came of a message: a Task, or a foreign agent's bare answer. */
 export type Reply = { readonly task: WireTask } | { readonly text: string };
 
@@ -27,7 +30,8 @@ export interface FollowOptions {
 
 /**
  * Sends and follows a task until nothing more comes by itself, or until the time-out. A stream that
- * breaks off loses nothing: the task is read until it rests. Ctrl-C prints its id and how to go on.
+ * breaks off loses nothing: the task is read until it rests. Where no mesh runs, it ends as soon as no run of
+ * its own goes on. Ctrl-C prints its id and how to go on.
  */
 export async function sendAndFollow(
   session: Session,
@@ -53,6 +57,8 @@ export async function sendAndFollow(
       if ('message' in frame) return { text: partsText(frame.message) };
       task = withFrame(task, frame);
       if (task) tellState(session, mesh, task);
+      const left = task && (await leftLying(session, mesh, { agentId, task }));
+      if (left) return { task: left };
     }
   } catch (error) {
     if (session.signal.aborted || task === undefined) throw error;
@@ -68,6 +74,41 @@ export async function sendAndFollow(
       ? await asItIsNow(session, mesh, followed)
       : await untilAtRest(session, mesh, followed, timeout.isOver),
   };
+}
+
+interface Followed {
+  readonly agentId: string | undefined;
+  readonly task: WireTask;
+}
+
+const reading = (session: Session, { agentId, task }: Followed): RpcCall => ({
+  ...(agentId === undefined ? {} : { agentId }),
+  method: 'GetTask',
+  params: { id: task.id },
+  signal: session.signal,
+});
+
+const running: ReadonlySet<string> = new Set(['claimed', 'working']);
+
+/**
+ * The task as it lies where no mesh runs and this command does not run it itself: nobody takes it, and to wait
+ * would only keep everybody else from the home. A run may have begun since the frame was made, so it is read.
+ */
+async function leftLying(
+  session: Session,
+  mesh: MeshConnection,
+  followed: Followed,
+): Promise<WireTask | undefined> {
+  const lies = (task: WireTask): boolean => {
+    const phase = phaseOf(task);
+    const isOpen = ['SUBMITTED', 'WORKING'].includes(stateOf(task));
+    return isOpen && phase !== undefined && !running.has(phase);
+  };
+  if (!mesh.inProcess || !lies(followed.task)) return undefined;
+  const now = await rpc(mesh, reading(session, followed), WireTask);
+  if (!lies(now)) return undefined;
+  session.note(waitsForMesh);
+  return now;
 }
 
 /** The task with what the frame says; a first frame that is no Task is not ours to guess at. */
@@ -109,25 +150,13 @@ function withArtifact(
   });
 }
 
-interface Followed {
-  readonly agentId: string | undefined;
-  readonly task: WireTask;
-}
-
-const readOf = (session: Session, { agentId, task }: Followed) => ({
-  ...(agentId === undefined ? {} : { agentId }),
-  method: 'GetTask',
-  params: { id: task.id },
-  signal: session.signal,
-});
-
 /** Why it waits may have changed since the stream's last word, without an event of its own. */
 async function asItIsNow(
   session: Session,
   mesh: MeshConnection,
   followed: Followed,
 ): Promise<WireTask> {
-  const call = readOf(session, followed);
+  const call = reading(session, followed);
   const bound = timeoutOf(session, lastLookMs);
   const signal = AbortSignal.any([call.signal, bound.signal]);
   try {
@@ -152,7 +181,7 @@ async function untilAtRest(
   isOver: () => boolean,
 ): Promise<WireTask> {
   const { task } = followed;
-  const call = readOf(session, followed);
+  const call = reading(session, followed);
   let latest = task;
   while (!isAtRest(latest) && !isOver()) {
     await session.clock.sleep(pollMs, session.signal);

@@ -85,6 +85,11 @@ export function createFront(deps: FrontDeps): Hono {
   const secure = deps.publicUrl().startsWith('https:');
   app.route('/inbox', inboxRoutes({ queue, sessions, availability, personOf, secure }));
   const toRouter = (c: Context) => toPersona(deps, c, routerOf(deps.registry), '');
+  app.get('/', (c, next) => {
+    // The address that `mesh up` prints is opened in browsers too.
+    const isBrowser = c.req.header('accept')?.includes('text/html') ?? false;
+    return isBrowser ? Promise.resolve(c.redirect('/inbox')) : next();
+  });
   app.all('/', toRouter);
   app.get('/.well-known/*', toRouter);
   return app;

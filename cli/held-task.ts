@@ -8,6 +8,7 @@ import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { listAgents } from './agent-list.ts';
 import type { MeshConnection } from './mesh-connection.ts';
 import type { Session } from './session.ts';
+import { didYouMean } from './text/did-you-mean.ts';
 import { shortId, taskNamed } from './task-ref.ts';
 
 /** What writes to task logs from a command: the mesh's board, this process's clock and chance. */
@@ -74,7 +75,10 @@ async function queueOf(session: Session, mesh: MeshConnection, agent: string): P
   if (found) return found.queue;
   throw new MeshError(
     'NOT_FOUND',
-    `No agent ${agent} is registered. See \`mesh cards list\`, or name a --queue.`,
+    `No agent ${agent} is registered.${didYouMean(
+      agent,
+      agents.map(({ agentId }) => agentId),
+    )} ` + 'See `mesh cards list`, or name a --queue.',
     { path: 'agent' },
   );
 }

@@ -1,4 +1,4 @@
-import type { HomeView } from '../cards/registry/card-operations.ts';
+import { listCards, type HomeView } from '../cards/registry/card-operations.ts';
 import { loadConfig, loadEnvironment } from './config.ts';
 import { requireHome } from './require-home.ts';
 import type { Session } from './session.ts';
@@ -18,4 +18,13 @@ export async function homeView({ globals, clock }: Session, ref?: string): Promi
     nowMs: clock.nowMs(),
     ...(ref === undefined ? {} : { ref }),
   };
+}
+
+/** Ids of the home's Cards, for a word about a name that is none of them; empty where they can't be read. */
+export async function cardIds(session: Session): Promise<readonly string[]> {
+  try {
+    return (await listCards(await homeView(session))).rows.map(({ id }) => id);
+  } catch {
+    return [];
+  }
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { MeshError } from '../fabric/domain/errors.ts';
+import { InvalidValueError, MeshError } from '../fabric/domain/errors.ts';
 import { lockHome } from '../fabric/embedded/home-lock.ts';
 import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
@@ -8,6 +8,7 @@ import { systemRandom } from '../fabric/telemetry/system-random.ts';
 import { closingOnFailure, type Closers } from './closers.ts';
 import { loadConfig, loadEnvironment, logLevelOf, type Environment } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
+import { homeInUse } from './home-in-use.ts';
 import type { MeshConnection, MeshOptions } from './mesh-connection.ts';
 
 /**
@@ -18,9 +19,13 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   const environment = loadEnvironment();
   const paths = homePaths(options.home ?? environment.home);
   const url = options.url ?? environment.url;
-  if (url !== undefined) return connectTo(trimmed(url), paths, options, environment);
+  if (url !== undefined) {
+    requireAddress(url, options.url === undefined ? 'MESH_URL' : '--url');
+    return connectTo(trimmed(url), paths, options, environment);
+  }
   if (!hasHome(paths)) throw noHome(paths);
-  const lock = await lockHome(paths.lock, { pid: process.pid, command: 'mesh' });
+  const command = options.verb === undefined ? 'mesh' : `mesh ${options.verb}`;
+  const lock = await lockHome(paths.lock, { pid: process.pid, command });
   if (lock.kind === 'locked') {
     return closingOnFailure((closers) => {
       closers.add(() => {
@@ -31,10 +36,14 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
   }
   const holder = lock.holder;
   if (holder?.url !== undefined) return connectTo(trimmed(holder.url), paths, options, environment);
-  throw new MeshError(
-    'FABRIC_DOWN',
-    `${paths.home} is in use by ${holder ? `${holder.command} (process ${holder.pid})` : 'another command'}, ` +
-      'which has no address yet. Try again in a moment.',
+  throw homeInUse(paths.home, holder);
+}
+
+function requireAddress(url: string, source: string): void {
+  if (URL.canParse(url) && /^https?:$/u.test(new URL(url).protocol)) return;
+  throw new InvalidValueError(
+    `${source} "${url}" is no address. Write it as http://127.0.0.1:4700.`,
+    'url',
   );
 }
 

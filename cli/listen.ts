@@ -24,11 +24,27 @@ export function listen(app: Pick<Hono, 'fetch'>, host: string, port: number): Pr
         resolve({ url: `http://${name}:${taken}`, close: () => closed(server) });
       },
     ) as Server;
-    server.once('error', (cause) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
       const words = `The address ${host}:${port} can't be listened on: ${reasonOf(cause)}.`;
-      reject(new MeshError('FABRIC_DOWN', `${words} Choose another with --port.`, {}, { cause }));
+      reject(new MeshError('FABRIC_DOWN', `${words} ${adviceFor(cause)}`, {}, { cause }));
     });
   });
+}
+
+/** Which of the two is wrong, the address or the port on it. */
+function adviceFor({ code }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'Something else listens there: stop it, or choose another with --port.';
+    case 'EACCES':
+      return 'This user may not: choose one above 1023 with --port.';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'This machine has no such address: name one of its own with --host.';
+    default:
+      return 'Choose another with --host or --port.';
+  }
 }
 
 function closed(server: Server): Promise<void> {

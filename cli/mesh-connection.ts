@@ -8,6 +8,8 @@ export interface MeshOptions {
   readonly url?: string;
   /** API token; default: MESH_TOKEN, else the home's `state/operator.token`. */
   readonly token?: string;
+  /** As typed: `send`. Whoever finds the home held reads it. */
+  readonly verb?: string;
 }
 
 /** A mesh that a command can talk to: the running front, or one in this process under the home's lock. */
@@ -21,7 +23,7 @@ export interface MeshConnection {
   /** Goes to the front at `url`; rejects like `fetch` when it can't be reached. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   readonly board: TaskBoard;
-  /** No front runs: what is submitted waits until one does. */
+  /** No front runs: what is submitted waits until one does, and nobody else gets in meanwhile. */
   readonly inProcess: boolean;
   close(): Promise<void>;
 }

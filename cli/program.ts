@@ -54,13 +54,15 @@ export function buildProgram({ terminal, entries = verbs, runVerb }: ProgramDeps
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', hints)
     .showHelpAfterError('Add --help to the verb to see what it takes.');
-  const run: Run = (work) => runVerb(program.opts<GlobalOptions>(), work);
+  let verb = '';
+  const run: Run = (work) => runVerb({ ...program.opts<GlobalOptions>(), verb }, work);
   for (const { name, summary, group } of entries) {
     const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
     program.command(name).summary(summary).description(description).helpGroup(group);
   }
   program.hook('preSubcommand', async (_program, command) => {
     const entry = entries.find(({ name }) => name === command.name());
+    verb = command.name();
     const module = await entry?.load();
     module?.define(command.helpCommand(false), run);
   });
@@ -77,5 +79,8 @@ function packageVersion(): string {
 export function withoutHelpVerb(args: readonly string[]): string[] {
   const [first, ...rest] = args;
   if (first === undefined) return ['--help'];
-  return first === 'help' ? [...rest, '--help'] : [...args];
+  if (first === 'help') return [...rest, '--help'];
+  // Help is no answer to a verb that there is not: without the wish for it, the word is refused.
+  const isUnknown = !first.startsWith('-') && !verbs.some(({ name }) => name === first);
+  return isUnknown ? args.filter((arg) => arg !== '--help' && arg !== '-h') : [...args];
 }

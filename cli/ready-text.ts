@@ -1,5 +1,6 @@
 import { counted } from '../fabric/domain/counted.ts';
 import type { AgentListing } from './front.ts';
+import { columns } from './text/columns.ts';
 
 export interface ReadyFacts {
   readonly url: string;
@@ -7,10 +8,12 @@ export interface ReadyFacts {
   readonly agents: readonly AgentListing[];
   /** Our own start-up, ms. */
   readonly readyMs: number;
+  /** Places of the terminal; undefined where nothing is cut. */
+  readonly most?: number | undefined;
 }
 
 /** What `mesh up` says when it is ready: every agent, where it is, and whether it can work now. */
-export function readyText({ url, home, agents, readyMs }: ReadyFacts): string {
+export function readyText({ url, home, agents, readyMs, most }: ReadyFacts): string {
   const rows = agents.map(({ agentId, trust, url: address, availability }) => [
     agentId,
     trust,
@@ -18,17 +21,8 @@ export function readyText({ url, home, agents, readyMs }: ReadyFacts): string {
     address,
   ]);
   const table = [['agent', 'trust', 'availability', 'address'], ...rows];
-  const widths = [0, 1, 2].map((column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
   return [
-    ...lines,
+    columns(table, most),
     '',
     `ready: ${counted(agents.length, 'agent')} at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
     'Try: mesh send understudy "hello"    mesh inbox    mesh cards list    (npm run mesh -- <verb> in a checkout)',

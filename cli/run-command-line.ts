@@ -56,8 +56,9 @@ async function runVerb(
     const result = await work(session);
     run.exitCode = result.exitCode ?? 0;
     if (result.silent) return;
-    if (globals.json) terminal.out(`${JSON.stringify(result.data, undefined, 2)}\n`);
-    else if (result.text !== '') terminal.out(`${result.text}\n`);
+    const { out } = session.terminal;
+    if (globals.json) out(`${JSON.stringify(result.data, undefined, 2)}\n`);
+    else if (result.text !== '') out(`${result.text}\n`);
   } catch (error) {
     // Whatever a fetch or a wait says about being stopped, it was Ctrl-C.
     if (signal.aborted) throw signal.reason as InterruptedError;

@@ -23,6 +23,7 @@ export interface Result {
 /** One run of one verb. */
 export interface Session {
   readonly globals: GlobalOptions;
+  /** Takes the progress line away before it writes anything. */
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,10 +63,16 @@ export function openSession(globals: GlobalOptions, deps: SessionDeps): OpenSess
     if (progressShown) terminal.err(clearLine);
     progressShown = false;
   };
+  // Result and progress may share one screen, so whatever is written begins on an empty line.
+  const afterProgress = (write: (text: string) => void) => (text: string) => {
+    clearProgress();
+    write(text);
+  };
+  const shown = { ...terminal, out: afterProgress(terminal.out), err: afterProgress(terminal.err) };
   return {
     ...rest,
     globals,
-    terminal,
+    terminal: shown,
     get hint() {
       return hint;
     },
@@ -79,8 +86,7 @@ export function openSession(globals: GlobalOptions, deps: SessionDeps): OpenSess
       }
     },
     note(text) {
-      clearProgress();
-      if (!globals.quiet) terminal.err(`${text}\n`);
+      if (!globals.quiet) shown.err(`${text}\n`);
     },
     onInterrupt(text) {
       hint = text;

@@ -1,6 +1,8 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
+import { ContextRef, contextRefForms } from '../fabric/domain/context-ref.ts';
+import { InvalidValueError } from '../fabric/domain/errors.ts';
+import { listOption, priorityOption, scoreOption } from './choice-option.ts';
+import { textFile } from './given-text.ts';
 import type { Terminal } from './terminal.ts';
 import { parseSpan, parseWhen, type When } from './text/points-in-time.ts';
 
@@ -52,17 +54,13 @@ export function withTarget(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--cost <class...>', 'any: allowed costs').choices([
+      listOption('--cost <class...>', 'any: allowed costs', [
         'free-local',
         'flat-quota',
         'metered',
       ]),
     )
-    .addOption(
-      new Option('--score <points>', 'size of the task, for the tier')
-        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
-        .argParser(parseWhole),
-    );
+    .addOption(scoreOption('size of the task, for the tier'));
 }
 
 /** Everything else that a submit may say; who waits for the answer has `verifiedBy` nobody unless they say so. */
@@ -71,13 +69,10 @@ export function withSubmission(command: Command, verifiedBy = 'whom its Card nam
     .option(
       '--ref <ref...>',
       'context by reference: git:…, task:…, bank:…, file:…, url:…, artifact:…',
+      parseRef,
     )
     .option('--acceptance <text>', 'when it counts as done')
-    .addOption(
-      new Option('--priority <n>', '1 first, then 2, 0, 3')
-        .choices(['0', '1', '2', '3'])
-        .argParser(parseWhole),
-    )
+    .addOption(priorityOption())
     .option(
       '--deadline <when>',
       'ask a person when it is not done by then: 2h, 2026-12-24',
@@ -111,6 +106,12 @@ export function withSubmission(command: Command, verifiedBy = 'whom its Card nam
 export const withTimeout = (command: Command): Command =>
   command.option('--timeout <span>', 'stop waiting after 30s, 5m, 2h; the task goes on', parseSpan);
 
+function parseRef(text: string, before: readonly string[] = []): readonly string[] {
+  const ref = ContextRef.safeParse(text);
+  if (ref.success) return [...before, ref.data];
+  throw new InvalidArgumentError(`Write a reference as ${contextRefForms}.`);
+}
+
 function parseWhole(text: string): number {
   if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');
   return Number(text);
@@ -132,11 +133,10 @@ export async function textOfSubmission(
   file: string | undefined,
   terminal: Terminal,
 ): Promise<string> {
-  const given = words.join(' ');
-  if (file !== undefined && given !== '') {
+  if (file !== undefined && words.join(' ') !== '') {
     throw new InvalidValueError('Give the text or --file, not both.', 'text');
   }
-  const text = file === undefined ? await typedText(given, terminal) : await fileText(file);
+  const text = file === undefined ? await givenText(words, terminal) : await textFile(file);
   if (text.trim() !== '') return text;
   throw new InvalidValueError(
     'The task has no text. Write it after the target, pipe it in, or name a --file.',
@@ -144,13 +144,9 @@ export async function textOfSubmission(
   );
 }
 
-async function typedText(given: string, terminal: Terminal): Promise<string> {
+/** The words of the command line; standard input for `-`, or where there are none and it is no terminal. */
+export async function givenText(words: readonly string[], terminal: Terminal): Promise<string> {
+  const given = words.join(' ');
   const fromStdin = given === '-' || (given === '' && !terminal.inIsTty);
   return fromStdin ? terminal.readAll() : given;
-}
-
-async function fileText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new InvalidValueError(`${file} can't be read: ${reasonOf(cause)}.`, 'file', { cause });
-  });
 }

@@ -3,7 +3,7 @@ import { InvalidValueError } from '../fabric/domain/errors.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
 import { Target } from '../fabric/domain/task.ts';
 import type { SubmissionOptions } from './submission-options.ts';
-import { atMsOf } from './text/points-in-time.ts';
+import { atMsOf, requireOrder } from './text/points-in-time.ts';
 
 export interface SubmissionFacts {
   readonly nowMs: number;
@@ -25,7 +25,7 @@ export interface Submission {
 
 /**
  * A1.0 Message with our submit extension, from what the command line says.
- * @throws InvalidValueError for a target that does not fit its options
+ * @throws InvalidValueError for a target that does not fit its options, or times that can't be kept
  */
 export function toSubmission(
   target: string,
@@ -88,7 +88,10 @@ function extensionOf(
 ): Record<string, unknown> {
   const verifier = options.verification ?? verification;
   const iso = (atMs: number): string => new Date(atMs).toISOString();
-  const { deadline, notBefore, ref, model, effort } = options;
+  const { ref, model, effort } = options;
+  const deadline = options.deadline && atMsOf(options.deadline, nowMs);
+  const notBefore = options.notBefore && atMsOf(options.notBefore, nowMs);
+  requireOrder(deadline, notBefore, nowMs);
   const execution = {
     ...(model === undefined ? {} : { model }),
     ...(effort === undefined ? {} : { effort }),
@@ -97,8 +100,8 @@ function extensionOf(
     ...(verifier === undefined ? {} : { verification: verifier }),
     ...(options.priority === undefined ? {} : { priority: options.priority }),
     ...(options.score === undefined ? {} : { score: options.score }),
-    ...(deadline === undefined ? {} : { deadline: iso(atMsOf(deadline, nowMs)) }),
-    ...(notBefore === undefined ? {} : { notBefore: iso(atMsOf(notBefore, nowMs)) }),
+    ...(deadline === undefined ? {} : { deadline: iso(deadline) }),
+    ...(notBefore === undefined ? {} : { notBefore: iso(notBefore) }),
     ...(ref === undefined ? {} : { contextRefs: ref }),
     ...(options.acceptance === undefined ? {} : { acceptance: options.acceptance }),
     ...(options.effects === undefined ? {} : { effects: options.effects }),

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { utf8Text } from './given-text.ts';
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
@@ -12,12 +13,16 @@ export interface Terminal {
   readonly columns: number;
   /** `text` in `style` where colours are wanted, else as it is. */
   readonly paint: (style: Style, text: string) => string;
-  /** All of standard input, as UTF-8. */
+  /** All of standard input. @throws InvalidValueError where it is not UTF-8 */
   readonly readAll: () => Promise<string>;
   readonly inIsTty: boolean;
 }
 
 const widthWithoutTty = 100;
+
+/** Places a line of the result has; undefined where it goes to a file or pipe and nothing is cut. */
+export const widthOf = ({ outIsTty, columns }: Terminal): number | undefined =>
+  outIsTty ? columns : undefined;
 
 /** This process's own streams. A reader that went away (`| head`) ends the command quietly. */
 export function processTerminal(color: boolean): Terminal {
@@ -35,7 +40,7 @@ export function processTerminal(color: boolean): Terminal {
     async readAll() {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(chunk as Buffer);
-      return Buffer.concat(chunks).toString('utf8');
+      return utf8Text(Buffer.concat(chunks), 'Standard input');
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   type MeshConfig,
 } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
+import { homeInUse } from './home-in-use.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
 
@@ -43,6 +44,10 @@ interface Ground {
   readonly config: MeshConfig;
   readonly log: ReturnType<typeof pinoLog>;
 }
+
+/** Undefined for a file or pipe. */
+const placesOf = ({ isTTY, columns }: NodeJS.WriteStream): number | undefined =>
+  isTTY ? columns : undefined;
 
 const say = (options: DaemonOptions, text: string): void => {
   if (!options.quiet) process.stderr.write(`${text}\n`);
@@ -88,10 +93,18 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     url = front.url;
     if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
-    await lock?.describe({ pid: process.pid, command: 'mesh up', url });
+    const { gatewayUrl } = config;
+    await lock?.describe({
+      ...{ pid: process.pid, command: 'mesh up', url },
+      ...(gatewayUrl === undefined ? {} : { gatewayUrl }),
+    });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
     const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
-    process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(facts)}\n`);
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify(facts)}\n`
+        : `${readyText({ ...facts, most: placesOf(process.stdout) })}\n`,
+    );
     await aborted(options.signal);
     say(options, 'Stopping: running work is handed back or put on record.');
   });
@@ -226,11 +239,7 @@ async function boardOf(
     });
     return undefined;
   }
-  if (lock.holder?.url === undefined)
-    throw new MeshError(
-      'FABRIC_DOWN',
-      `${paths.home} is in use by a process without a front. Try again in a moment.`,
-    );
+  if (lock.holder?.url === undefined) throw homeInUse(paths.home, lock.holder);
   return lock.holder.url;
 }
 

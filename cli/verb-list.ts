@@ -77,7 +77,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: 'inbox',
-    summary: 'questions to you, and results you may verify',
+    summary: 'questions to you, results you may verify, and what was given up',
     group: people,
     load: () => import('./verbs/inbox.ts'),
   },

@@ -14,7 +14,7 @@ export function checkInputModes({ parts }: Message): void {
     throw new ProtocolError(
       'CONTENT_TYPE_NOT_SUPPORTED',
       `params.message.parts[${at}] is ${found}; this agent reads ${inputModes.join(', ')}. Put the file ` +
-        'into a repository or an artifact and name it in contextRefs.',
+        'into a repository or an artifact and name it by reference (contextRefs; `mesh`: --ref).',
       { path: `params.message.parts[${at}]` },
     );
   }

@@ -80,7 +80,7 @@ const notJson = 'The body must be sent as Content-Type: application/json.';
 const notUtf8 = 'The body is not UTF-8.';
 const tooLarge =
   `The request has more than ${limits.bodyBytes} bytes. Put large content into a file, a repository or an ` +
-  'artifact and name it in contextRefs.';
+  'artifact and name it by reference (contextRefs; `mesh`: --ref).';
 
 const isJson = (contentType: string | null): boolean =>
   /^application\/json\s*(;|$)/i.test(contentType ?? '');

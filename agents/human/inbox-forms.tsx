@@ -19,10 +19,11 @@ export const Act = ({ kind, state, csrf, resultBelow = false }: ActProps) => {
   if (kind === 'verify') {
     return <VerifyForm state={state} csrf={csrf} resultBelow={resultBelow} />;
   }
+  if (kind === 'givenUp') return <GivenUp state={state} csrf={csrf} />;
   return (
     <>
       <pre>{state.task.provenance.submitter} submitted it and may not start it alone.</pre>
-      <form method="post" action={`/inbox/tasks/${state.taskId}/admit`}>
+      <form method="post" action={`/inbox/tasks/${state.taskId}/steer`}>
         <input type="hidden" name="csrf" value={csrf} />
         <button id={buttonId(state, 0)} class="go" name="do" value="admit">
           Let it in
@@ -34,6 +35,18 @@ export const Act = ({ kind, state, csrf, resultBelow = false }: ActProps) => {
     </>
   );
 };
+
+const GivenUp = ({ state, csrf }: Omit<ActProps, 'kind'>) => (
+  <>
+    <pre>{state.failure ?? 'No reason is on record.'}</pre>
+    <form method="post" action={`/inbox/tasks/${state.taskId}/steer`}>
+      <input type="hidden" name="csrf" value={csrf} />
+      <button id={buttonId(state, 0)} class="stop" name="do" value="archive">
+        Put it away
+      </button>
+    </form>
+  </>
+);
 
 const stops = new Set(['reject', 'cancel', 'canceled', 'dead-letter', 'no']);
 

@@ -112,6 +112,7 @@ const kindWords: Readonly<Record<InboxItem['kind'], string>> = {
   question: 'Question',
   verify: 'Result to verify',
   admit: 'Task to let in',
+  givenUp: 'Given up',
 };
 
 const Item = ({ item: { kind, state }, viewer }: { item: InboxItem; viewer: Viewer }) => (

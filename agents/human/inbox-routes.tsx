@@ -231,7 +231,7 @@ async function storedText({ artifacts }: QueueDeps, ref: string | undefined): Pr
 const text = z.string().trim().max(limits.answerChars);
 const Answer = z.object({ decisionId: DecisionId, value: text.min(1), note: text.optional() });
 const Verdict = z.object({ verdict: z.enum(['verified', 'refused']), note: text.optional() });
-const Admission = z.object({ do: z.enum(['admit', 'cancel']) });
+const Wish = z.object({ do: z.enum(['admit', 'cancel', 'archive']) });
 
 function actionRoutes(app: Hono, deps: InboxRouteDeps): void {
   const { queue, sessions } = deps;
@@ -269,11 +269,11 @@ function actionRoutes(app: Hono, deps: InboxRouteDeps): void {
     await verifyTask(queue, { principal: person, uid: taskId, verdict, ...(note ? { note } : {}) });
     return c.redirect('/inbox', 303);
   });
-  app.post('/tasks/:taskId/admit', limit, async (c) => {
+  app.post('/tasks/:taskId/steer', limit, async (c) => {
     const { person, form, taskId } = await act(c);
-    const wish = Admission.parse(form);
-    if (wish.do === 'admit') await steerTask(queue, person, taskId, { do: 'admit' });
-    else await cancelTask(queue, { principal: person, uid: taskId });
+    const wish = Wish.parse(form);
+    if (wish.do === 'cancel') await cancelTask(queue, { principal: person, uid: taskId });
+    else await steerTask(queue, person, taskId, { do: wish.do });
     return c.redirect('/inbox', 303);
   });
 }

@@ -58,10 +58,16 @@ export async function secretFinding(
     : fail('secret', 'there is none', 'Run `mesh init` once more: it makes what is missing.');
 }
 
-/** Who has the home's local database open, and where its front answers. */
+/** A mesh that runs on this home, with what its own environment gave it. */
+export interface RunningFront {
+  readonly url: string;
+  readonly gatewayUrl: string | undefined;
+}
+
+/** Who has the home's local database open; what it says of itself, where it serves a front. */
 export async function lockFinding({
   lock,
-}: HomePaths): Promise<{ readonly finding: Finding; readonly frontUrl?: string }> {
+}: HomePaths): Promise<{ readonly finding: Finding; readonly front?: RunningFront }> {
   try {
     const held = await lockHome(lock, { pid: process.pid, command: 'mesh doctor' });
     if (held.kind === 'locked') {
@@ -70,8 +76,9 @@ export async function lockFinding({
     }
     const { holder } = held;
     const says = holder ? `held by \`${holder.command}\`, process ${holder.pid}` : 'held';
-    const frontUrl = holder?.url;
-    return { finding: ok('lock', says), ...(frontUrl === undefined ? {} : { frontUrl }) };
+    if (holder?.url === undefined) return { finding: ok('lock', says) };
+    const { url, gatewayUrl } = holder;
+    return { finding: ok('lock', says), front: { url, gatewayUrl } };
   } catch (error) {
     const fix = 'Check that the home’s state folder may be written.';
     return { finding: fail('lock', reasonOf(error), fix) };

@@ -31,11 +31,19 @@ function skewFinding(response: Response, sentAtMs: number, receivedAtMs: number)
   return [fail('clocks', says, 'Set both clocks by a time service (NTP).')];
 }
 
+export interface Gateway {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  /** Another process has it, with a key that is not known here. */
+  readonly isAnothers: boolean;
+}
+
 /** Whether the gateway answers; any HTTP answer says that it is there. */
-export async function gatewayFinding(
-  gatewayUrl: string | undefined,
-  key: string | undefined,
-): Promise<Finding> {
+export async function gatewayFinding({
+  url: gatewayUrl,
+  key,
+  isAnothers,
+}: Gateway): Promise<Finding> {
   if (gatewayUrl === undefined) {
     const fix = 'Set gateway.url in mesh.yaml or MESH_GATEWAY_URL, or leave it: all else works.';
     return warn('gateway', 'none is set: model agents wait', fix);
@@ -49,6 +57,9 @@ export async function gatewayFinding(
     return fail('gateway', `nothing answers at ${base}: ${response.message}`, fix);
   }
   if (response.status === 401 || response.status === 403) {
+    if (isAnothers && key === undefined) {
+      return ok('gateway', `answers at ${base}; the running mesh's key was not tried`);
+    }
     return fail('gateway', 'it refuses the key', 'Set MESH_GATEWAY_KEY to a key that it knows.');
   }
   return response.ok

@@ -16,8 +16,7 @@ export function answerResult(task: WireTask): Result {
   const id = task.id.slice(0, 8);
   const state = stateOf(task);
   const ask = textOf(task.metadata?.['ask']);
-  const isDone = state === 'COMPLETED' || phaseOf(task) === 'done';
-  if (isDone) {
+  if (isDone(task)) {
     const toVerify = ask === 'verify' ? `\n\nAccept it with: mesh verify ${id}` : '';
     return { data: task, text: `${artifactsText(task)}${toVerify}` };
   }
@@ -44,6 +43,17 @@ export function answerResult(task: WireTask): Result {
     text: `Task ${id} ended as ${state.toLowerCase()}: ${reason}\nSee: mesh show ${id}`,
     exitCode: exitCodes.taskFailed,
   };
+}
+
+const isDone = (task: WireTask): boolean =>
+  stateOf(task) === 'COMPLETED' || phaseOf(task) === 'done';
+
+/** Which task gave the answer and how sure it is, for a line beside it; undefined where there is none. */
+export function doneWord(task: WireTask): string | undefined {
+  if (!isDone(task)) return undefined;
+  const isVerified = task.metadata?.['verification'] === 'verified';
+  const id = task.id.slice(0, 8);
+  return `Task ${id} is done, ${isVerified ? 'verified' : 'not verified'}. See: mesh show ${id}`;
 }
 
 /** How an answer is written: one of the options, or words of one's own. */

@@ -8,7 +8,7 @@ import { oneLine, printable } from './printable.ts';
 import { relative } from './relative-time.ts';
 
 /** Agents as people list them. */
-export function cardTable(rows: readonly CardRow[]): string {
+export function cardTable(rows: readonly CardRow[], most?: number): string {
   const cells = rows.map((row) => [
     row.id,
     row.runtime,
@@ -23,6 +23,7 @@ export function cardTable(rows: readonly CardRow[]): string {
     ['agent', 'runtime', 'trust', 'cost', 'tier', 'queue', 'can call', 'skills'],
     cells,
     'No Cards. Make a home with `mesh init`, or a Card with `mesh cards new`.',
+    most,
   );
 }
 

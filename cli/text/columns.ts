@@ -15,15 +15,46 @@ export function displayWidth(text: string): number {
 
 const gap = '  ';
 
-/** Rows as aligned columns, two spaces apart, without spaces at the end of a line. */
-export function columns(rows: readonly (readonly string[])[]): string {
+/** Below this a column says nothing any more, so a line rather wraps. */
+const narrowest = 8;
+
+/** Widths that fit `most` places, taken from the widest column first; the first one names the row and stays whole. */
+function fitting([name = 0, ...rest]: readonly number[], most: number): readonly number[] {
+  const total = () => rest.reduce((sum, width) => sum + gap.length + width, name);
+  while (total() > most) {
+    const widest = Math.max(...rest);
+    if (widest <= narrowest) break;
+    rest[rest.indexOf(widest)] = widest - 1;
+  }
+  return [name, ...rest];
+}
+
+function cut(cell: string, most: number): string {
+  if (displayWidth(cell) <= most) return cell;
+  let kept = '';
+  for (const { segment } of graphemes.segment(cell)) {
+    if (displayWidth(kept + segment) > most - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/**
+ * Rows as aligned columns, two spaces apart, without spaces at the end of a line.
+ * @param most places of the terminal; the widest columns are cut with … to fit. Absent: nothing is cut
+ */
+export function columns(rows: readonly (readonly string[])[], most = Infinity): string {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, at) => {
       widths[at] = Math.max(widths[at] ?? 0, displayWidth(cell));
     });
   }
-  return rows.map((row) => lineOf(row, widths)).join('\n');
+  const fitted = fitting(widths, most);
+  return rows
+    .map((row) => row.map((cell, at) => cut(cell, fitted[at] ?? 0)))
+    .map((row) => lineOf(row, fitted))
+    .join('\n');
 }
 
 function lineOf(row: readonly string[], widths: readonly number[]): string {
@@ -38,8 +69,9 @@ export function table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
   nothing: string,
+  most?: number,
 ): string {
-  return rows.length === 0 ? nothing : columns([heading, ...rows]);
+  return rows.length === 0 ? nothing : columns([heading, ...rows], most);
 }
 
 /** Every line of `text` behind `margin`. */

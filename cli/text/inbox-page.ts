@@ -10,11 +10,13 @@ export interface Waiting {
   readonly results: readonly TaskState[];
   /** Tasks that nobody takes before a person lets them in. */
   readonly admissions: readonly TaskState[];
+  /** Tasks whose attempts are spent or whom nobody can do: they go no further by themselves. */
+  readonly givenUp: readonly TaskState[];
 }
 
-/** What waits for a person: questions, results and tasks at the door, each with how to settle it. */
+/** What waits for a person: questions, results, tasks at the door and dead letters, each with how to settle it. */
 export function inboxPage(
-  { questions, results, admissions }: Waiting,
+  { questions, results, admissions, givenUp }: Waiting,
   nowMs: number,
   paint: Terminal['paint'],
 ): string {
@@ -22,6 +24,7 @@ export function inboxPage(
     ...questions.map((state) => questionText(state, nowMs, paint)),
     ...results.map((state) => resultText(state, nowMs, paint)),
     ...admissions.map((state) => admissionText(state, nowMs, paint)),
+    ...givenUp.map((state) => givenUpText(state, nowMs, paint)),
   ];
   return parts.length === 0 ? 'Nothing waits for you.' : parts.join('\n\n');
 }
@@ -60,5 +63,15 @@ function admissionText(state: TaskState, nowMs: number, paint: Terminal['paint']
     heading(state, nowMs, paint, `${oneLine(provenance.submitter)} may not start it alone`),
     indent(oneLine(intent.body, 300)),
     indent(`mesh task admit ${id}   or   mesh cancel ${id}`),
+  ].join('\n');
+}
+
+function givenUpText(state: TaskState, nowMs: number, paint: Terminal['paint']): string {
+  return [
+    heading(state, nowMs, paint, 'given up'),
+    indent(oneLine(state.failure ?? 'no reason is on record', 300)),
+    indent(
+      `mesh task archive ${shortId(state.taskId)}   or submit it again, as a new task: mesh submit`,
+    ),
   ].join('\n');
 }

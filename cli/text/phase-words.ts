@@ -25,6 +25,12 @@ const words: Readonly<Record<Phase, string>> = {
   archived: 'archived',
 };
 
+/** `1a2b3c4d is ready`, `1a2b3c4d waits for an answer`. */
+export function standing(name: string, state: Parameters<typeof phaseWords>[0]): string {
+  const words = phaseWords(state);
+  return words.startsWith('waits ') ? `${name} ${words}` : `${name} is ${words}`;
+}
+
 /** A task's state in words; `parked` is known only with its agent's availability. */
 export function phaseWords(
   state: Pick<TaskState, 'phase' | 'cancelRequested' | 'task'>,

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { InvalidValueError } from '../../fabric/domain/errors.ts';
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const spanPattern = /^(?:in )?([1-9][0-9]{0,5}) ?(s|m|h|d)$/u;
@@ -35,3 +36,28 @@ export function parseWhen(text: string): When {
 /** The instant that `when` names, ms since the epoch. */
 export const atMsOf = (when: When, nowMs: number): number =>
   'inMs' in when ? nowMs + when.inMs : when.atMs;
+
+/**
+ * What two times of a task say together: a deadline is still to come, and nobody has to wait past it.
+ * @throws InvalidValueError naming the option
+ */
+export function requireOrder(
+  deadlineAtMs: number | undefined,
+  notBeforeAtMs: number | undefined,
+  nowMs: number,
+): void {
+  if (deadlineAtMs === undefined) return;
+  const stamp = (atMs: number): string => new Date(atMs).toISOString();
+  if (deadlineAtMs <= nowMs) {
+    throw new InvalidValueError(
+      `--deadline ${stamp(deadlineAtMs)} is past. Give one that is still to come, or none.`,
+      'deadline',
+    );
+  }
+  if (notBeforeAtMs === undefined || notBeforeAtMs < deadlineAtMs) return;
+  throw new InvalidValueError(
+    `--not-before ${stamp(notBeforeAtMs)} is not before --deadline ${stamp(deadlineAtMs)}: nobody could take it ` +
+      'in time. Move one of them.',
+    'notBefore',
+  );
+}

@@ -46,13 +46,14 @@ function factRows({ state, ref }: TaskLog, around: PageSurroundings): string[][]
   const { nowMs } = around;
   const { submitter, interlocutor } = task.provenance;
   const forWhom =
-    interlocutor === undefined || interlocutor === submitter ? '' : ` for ${interlocutor}`;
+    interlocutor === undefined || interlocutor === submitter ? '' : `, done for ${interlocutor}`;
   const optional: [string, string | undefined][] = [
     ['board', ref && `#${ref.boardTaskId}${ref.url === undefined ? '' : ` ${ref.url}`}`],
     [
       'held by',
       claim && `${claim.holder}, fence ${claim.fence}, ${relative(claim.claimedAtMs, nowMs)}`,
     ],
+    ['last attempt', earlierFailure(state)],
     ['model', state.selection && selectionText(state)],
     ['deadline', state.deadlineAtMs === undefined ? undefined : instant(state.deadlineAtMs, nowMs)],
     [
@@ -73,7 +74,7 @@ function factRows({ state, ref }: TaskLog, around: PageSurroundings): string[][]
     ['task', shortId(state.taskId)],
     ['state', `${phaseWords(state, around.parked)}, ${relative(state.phaseAtMs, nowMs)}`],
     ['', oneLine(around.why)],
-    ['for', state.agentId ?? targetWords(task.target)],
+    ['agent', state.agentId ?? targetWords(task.target)],
     ['from', `${submitter}${forWhom}, ${relative(state.submittedAtMs, nowMs)}`],
     ['rules', rulesText(state)],
     ...optional.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -138,9 +139,25 @@ function familyText(
   return columns(rows);
 }
 
-function resultText({ outcome, verdict, failure, producer }: TaskState): string {
+const endedWithout: ReadonlySet<TaskState['phase']> = new Set([
+  'dead-letter',
+  'rejected',
+  'canceled',
+  'archived',
+  'split',
+]);
+
+/** Why the run before failed, while the task goes on: that is no result. */
+function earlierFailure({ phase, failure, outcome }: TaskState): string | undefined {
+  const goesOn = outcome === undefined && !endedWithout.has(phase);
+  return goesOn && failure !== undefined ? `failed: ${oneLine(failure)}` : undefined;
+}
+
+function resultText(state: TaskState): string {
+  const { outcome, verdict, failure, producer } = state;
+  const isResult = failure !== undefined && earlierFailure(state) === undefined;
   const lines = [
-    ...(failure === undefined ? [] : [`failed: ${printable(failure)}`]),
+    ...(!isResult ? [] : [`failed: ${printable(failure)}`]),
     ...(outcome ? [printable(outcome.summary)] : []),
     ...(outcome?.artifacts ?? []).map(({ name, artifactId, text, ref, bytes }) => {
       const head = `${oneLine(name ?? artifactId)} (${bytes} bytes${ref === undefined ? '' : `, ${oneLine(ref)}`})`;

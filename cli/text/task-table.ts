@@ -10,6 +10,8 @@ export interface TableSurroundings {
   readonly nowMs: number;
   /** Agents that can't work now: what waits for them is parked. */
   readonly unavailable: ReadonlySet<string>;
+  /** Places of the terminal; undefined where nothing is cut. */
+  readonly most?: number | undefined;
 }
 
 const titleChars = 60;
@@ -17,7 +19,7 @@ const titleChars = 60;
 /** Tasks as people list them: which, how it stands, with whom, since when, what it is. */
 export function taskTable(
   states: readonly TaskState[],
-  { nowMs, unavailable }: TableSurroundings,
+  { nowMs, unavailable, most }: TableSurroundings,
 ): string {
   const rows = states.map((state) => [
     shortId(state.taskId),
@@ -26,7 +28,7 @@ export function taskTable(
     relative(state.phaseAtMs, nowMs),
     oneLine(state.task.intent.title, titleChars),
   ]);
-  return table(['task', 'state', 'agent', 'since', 'what'], rows, 'No tasks.');
+  return table(['task', 'state', 'agent', 'since', 'what'], rows, 'No tasks.', most);
 }
 
 /** With the end of the wall that its last run met, where that stands. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { MeshError } from '../../fabric/domain/errors.ts';
+import { InvalidValueError, MeshError } from '../../fabric/domain/errors.ts';
 import type { Run } from '../session.ts';
-import { textOfSubmission } from '../submission-options.ts';
+import { givenText } from '../submission-options.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
+import { oneLine } from '../text/printable.ts';
 import { WireTask } from '../../agents/calls/wire-task.ts';
 
 const examples = `
@@ -35,7 +36,8 @@ export function define(command: Command, run: Run): void {
         const open = state.question ?? state.decisions.at(-1);
         const decisionId = decision ?? open?.decisionId;
         if (decisionId === undefined) throw nothingAsked(uid, state.phase);
-        const value = (await textOfSubmission(words, undefined, session.terminal)).trim();
+        const value = (await givenText(words, session.terminal)).trim();
+        if (value === '') throw emptyAnswer(uid, state.question?.options ?? []);
         const params = {
           taskId: uid,
           decisionId,
@@ -55,6 +57,14 @@ export function define(command: Command, run: Run): void {
 
 const wasAnswered = (uid: string): string =>
   `${shortId(uid)} was answered so before; nothing has changed.`;
+
+function emptyAnswer(uid: string, options: readonly string[]): InvalidValueError {
+  const words =
+    options.length > 0
+      ? `Answer with one of: ${options.map((one) => `"${oneLine(one)}"`).join(', ')}.`
+      : 'Write it after the task, or pipe it in with `-`.';
+  return new InvalidValueError(`The answer to ${shortId(uid)} is empty. ${words}`, 'value');
+}
 
 function nothingAsked(uid: string, phase: string): MeshError {
   return new MeshError(

@@ -8,11 +8,13 @@ import { Runtime } from '../../cards/schema/card.ts';
 import { isError } from '../../cards/schema/card-problem.ts';
 import { loadEnvironment } from '../config.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { homeView } from '../home-view.ts';
+import { cardIds, homeView } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shellWord } from '../text/shell-word.ts';
 import { parseCount } from '../submission-options.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
+import { widthOf } from '../terminal.ts';
 import {
   cardPage,
   cardTable,
@@ -57,7 +59,7 @@ function defineReading(command: Command, run: Run): void {
       run(async (session) => {
         const { rows, inPlace } = await listCards(await homeView(session, ref));
         if (inPlace) session.note(inPlaceNote(inPlace));
-        return { data: rows, text: cardTable(rows) };
+        return { data: rows, text: cardTable(rows, widthOf(session.terminal)) };
       }),
     );
   withRef(command.command('show'))
@@ -132,8 +134,12 @@ function defineMaking(command: Command, run: Run): void {
     .argument('<agent>')
     .addHelpText('after', keyExamples)
     .action((agentId: string) =>
-      run(async ({ globals }) => {
-        const key = await cardKey(requireHome(globals).state, agentId);
+      run(async (session) => {
+        const key = await cardKey(requireHome(session.globals).state, agentId);
+        const ids = await cardIds(session);
+        if (ids.length > 0 && !ids.includes(agentId)) {
+          session.note(`No Card here names ${agentId}.${didYouMean(agentId, ids)}`);
+        }
         return { data: key, text: JSON.stringify(key) };
       }),
     );

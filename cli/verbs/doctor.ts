@@ -1,8 +1,15 @@
 import type { Command } from 'commander';
+import { reasonOf } from '../../fabric/domain/errors.ts';
 import { loadEnvironment, type Environment, type MeshConfig } from '../config.ts';
 import { cardsFinding } from '../doctor/cards-check.ts';
-import type { Finding } from '../doctor/finding.ts';
-import { lockFinding, modeFinding, secretFinding, settingsFinding } from '../doctor/home-checks.ts';
+import { fail, type Finding } from '../doctor/finding.ts';
+import {
+  lockFinding,
+  modeFinding,
+  secretFinding,
+  settingsFinding,
+  type RunningFront,
+} from '../doctor/home-checks.ts';
 import {
   clockFinding,
   diskFinding,
@@ -58,14 +65,25 @@ async function examine(session: Session): Promise<Finding[]> {
   const home = config ? await homeFindings(session, paths, environment) : [];
   const disk = await diskFindings(session, config ? paths.home : undefined);
   session.progress('looking at the network');
-  const url = globals.url ?? environment.url ?? lock?.frontUrl;
-  const network = config ? await networkFindings(session, config, environment, url) : [];
+  const named = globals.url ?? environment.url;
+  const front = named === undefined ? lock?.front : { url: named, gatewayUrl: undefined };
+  const network = config ? await networkFindings(session, config, environment, front) : [];
   return [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : []), ...network];
+}
+
+/** A check that can't be made is a finding, no fault: what hinders it is what people look for here. */
+async function checked(about: string, check: () => Promise<Finding>): Promise<Finding> {
+  return check().catch((error: unknown) =>
+    fail(about, reasonOf(error), 'Check that the home may be read and written by you.'),
+  );
 }
 
 async function diskFindings({ clock }: Session, home: string | undefined): Promise<Finding[]> {
   const folder = scratchFolder(home);
-  return [await diskFinding(folder), await fsyncFinding(folder, clock)];
+  return [
+    await checked('disk', () => diskFinding(folder)),
+    await checked('fsync', () => fsyncFinding(folder, clock)),
+  ];
 }
 
 async function homeFindings(
@@ -74,9 +92,9 @@ async function homeFindings(
   environment: Environment,
 ): Promise<Finding[]> {
   return [
-    await modeFinding(paths),
-    await secretFinding(paths, environment),
-    await cardsFinding(await homeView(session), paths.state),
+    await checked('state', () => modeFinding(paths)),
+    await checked('secret', () => secretFinding(paths, environment)),
+    await checked('cards', async () => cardsFinding(await homeView(session), paths.state)),
   ];
 }
 
@@ -84,13 +102,17 @@ async function networkFindings(
   { clock }: Session,
   config: MeshConfig,
   environment: Environment,
-  frontUrl: string | undefined,
+  front: RunningFront | undefined,
 ): Promise<Finding[]> {
   const { host, port } = config.front;
-  const url = frontUrl ?? `http://${host}:${port}`;
+  const url = front?.url ?? `http://${host}:${port}`;
   return [
     ...(await frontFindings(url.replace(/\/+$/u, ''), clock)),
-    await gatewayFinding(config.gatewayUrl, environment.gatewayKey),
+    await gatewayFinding({
+      url: front?.gatewayUrl ?? config.gatewayUrl,
+      key: environment.gatewayKey,
+      isAnothers: front?.gatewayUrl !== undefined,
+    }),
   ];
 }
 

@@ -32,7 +32,10 @@ async function listing(session: Session, mesh: MeshConnection): Promise<Result> 
   const items = await inboxOf(mesh, me);
   const of = (kind: InboxItem['kind']): readonly TaskState[] =>
     items.filter((item) => item.kind === kind).map(({ state }) => state);
-  const waiting = { questions: of('question'), results: of('verify'), admissions: of('admit') };
+  const waiting = {
+    ...{ questions: of('question'), results: of('verify') },
+    ...{ admissions: of('admit'), givenUp: of('givenUp') },
+  };
   return {
     data: { principal: me.id, ...waiting },
     text: inboxPage(waiting, session.clock.nowMs(), session.terminal.paint),

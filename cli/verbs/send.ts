@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../exit-codes.ts';
 import { sendAndFollow, type Reply } from '../follow-task.ts';
-import type { Result, Run } from '../session.ts';
+import type { Result, Run, Session } from '../session.ts';
 import { withSubmission, withTimeout, type SubmissionOptions } from '../submission-options.ts';
-import { answerResult } from '../text/answer-text.ts';
+import { answerResult, doneWord } from '../text/answer-text.ts';
 import { printable } from '../text/printable.ts';
 import { submissionOf } from './submit.ts';
 
@@ -31,13 +31,17 @@ export function define(command: Command, run: Run): void {
         const reply = await sendAndFollow(session, mesh, submission, {
           ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
         });
-        return replyResult(reply);
+        return replyResult(session, reply);
       }),
     );
 }
 
-/** A foreign agent's bare answer has no task behind it. */
-export function replyResult(reply: Reply): Result {
-  if ('task' in reply) return answerResult(reply.task);
+/** What came of a message; which task it was stands beside it. A foreign agent's bare answer has no task behind it. */
+export function replyResult({ note }: Session, reply: Reply): Result {
+  if ('task' in reply) {
+    const word = doneWord(reply.task);
+    if (word !== undefined) note(word);
+    return answerResult(reply.task);
+  }
   return { data: { text: reply.text }, text: printable(reply.text), exitCode: exitCodes.ok };
 }

@@ -11,7 +11,10 @@ One agent on its own port, for a container or another host. Its work comes from 
 `;
 
 export function define(command: Command, run: Run): void {
-  withDaemon(command.argument('<agent>', 'an agent id of the home'))
+  withDaemon(
+    command.argument('<agent>', 'an agent id of the home'),
+    'its Card, else the first free one from 4701',
+  )
     .addHelpText('after', examples)
     .action((agentId: string, flags: DaemonFlags) =>
       run(async ({ globals, signal }) => {

@@ -33,7 +33,7 @@ export function define(command: Command, run: Run): void {
           ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
           onFrame: shown.write,
         });
-        const result = replyResult(reply);
+        const result = replyResult(session, reply);
         if (options.jsonl) return { ...result, silent: true };
         return shown.hasText() && !session.globals.json ? withoutRepeat(session, result) : result;
       }),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { waitsForMesh } from '../follow-task.ts';
 import { rpc } from '../rpc.ts';
 import type { Run, Session } from '../session.ts';
 import { toSubmission, type Submission } from '../submission.ts';
@@ -35,7 +36,7 @@ export function define(command: Command, run: Run): void {
           },
           z.object({ task: WireTask }),
         );
-        if (mesh.inProcess) session.note('No mesh runs here: it waits until the next `mesh up`.');
+        if (mesh.inProcess) session.note(waitsForMesh);
         return { data: task, text: submittedText(task) };
       }),
     );

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { InvalidValueError, MeshError, reasonOf } from '../../fabric/domain/errors.ts';
+import { InvalidValueError, MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { Outcome, type ResultArtifact } from '../../fabric/domain/task.ts';
 import { TrustClass } from '../../fabric/domain/trust.ts';
@@ -11,6 +10,7 @@ import { finishRun, keepText } from '../../fabric/queue/finish.ts';
 import { withTaint } from '../../fabric/queue/taint.ts';
 import { listAgents } from '../agent-list.ts';
 import { endedBefore } from '../ended-hold.ts';
+import { textFile } from '../given-text.ts';
 import { heldTask, logWriterOf, type HoldOptions } from '../held-task.ts';
 import { homePaths } from '../home.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
@@ -107,7 +107,7 @@ async function done(
 
 /** @throws InvalidValueError for a result that is empty or longer than a log takes */
 async function outcomeOf(mesh: MeshConnection, { note, file, ref }: DoneOptions): Promise<Outcome> {
-  const text = file === undefined ? undefined : await readResult(file);
+  const text = file === undefined ? undefined : await textFile(file);
   const artifacts = [
     ...(file === undefined || text === undefined ? [] : [await artifactOf(mesh, file, text)]),
     ...(ref === undefined ? [] : [{ artifactId: 'ref', mediaType: 'text/plain', ref, bytes: 0 }]),
@@ -124,12 +124,6 @@ async function outcomeOf(mesh: MeshConnection, { note, file, ref }: DoneOptions)
       `A note has at most ${limits.messageChars} characters; put more into --file.`,
     'note',
   );
-}
-
-async function readResult(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new InvalidValueError(`${file} can't be read: ${reasonOf(cause)}.`, 'file', { cause });
-  });
 }
 
 /** Up to 8 KiB go inline; more into the home's artifacts, which only a mesh of this machine reads. */

@@ -3,7 +3,7 @@ import { standingPark, type TaskState } from '../../fabric/domain/state.ts';
 import type { Result } from '../session.ts';
 import { parseCount } from '../submission-options.ts';
 import { shortId } from '../task-ref.ts';
-import { phaseWords } from '../text/phase-words.ts';
+import { standing } from '../text/phase-words.ts';
 import { oneLine } from '../text/printable.ts';
 import { instant } from '../text/relative-time.ts';
 
@@ -17,11 +17,12 @@ export const withHold = (command: Command): Command =>
 /** Where a task stands after a change. */
 export const standsAt = (state: TaskState): Result => ({
   data: state,
-  text: `${shortId(state.taskId)} is ${standing(state)}.`,
+  text: `${held(state)}.`,
 });
 
-function standing(state: TaskState): string {
+function held(state: TaskState): string {
+  const name = shortId(state.taskId);
   const park = standingPark(state, state.phaseAtMs);
-  if (park === undefined) return phaseWords(state);
-  return `parked until ${instant(park.untilMs, state.phaseAtMs)}: ${oneLine(park.reason)}`;
+  if (park === undefined) return standing(name, state);
+  return `${name} is parked until ${instant(park.untilMs, state.phaseAtMs)}: ${oneLine(park.reason)}`;
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { MeshError } from '../../fabric/domain/errors.ts';
+import { BoardUnavailableError, MeshError } from '../../fabric/domain/errors.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import type { Held } from '../../fabric/queue/claim.ts';
 import { holdOf, type Hold } from '../../fabric/queue/hold.ts';
@@ -98,6 +98,11 @@ async function next(
         text: `Nothing waits for ${options.agent}.`,
         exitCode: exitCodes.nothingToTake,
       };
+    }
+    if (mesh.inProcess) {
+      throw new BoardUnavailableError(
+        `Nothing waits for ${options.agent}, and nothing comes while no mesh runs here. Start one with \`mesh up\`.`,
+      );
     }
     session.progress(`waiting for a task for ${options.agent}`);
     await session.clock.sleep(pollMs, session.signal);

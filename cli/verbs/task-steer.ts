@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
+import { priorityOption, scoreOption } from '../choice-option.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed, taskRpc } from '../task-ref.ts';
-import { atMsOf, parseWhen, type When } from '../text/points-in-time.ts';
+import { atMsOf, parseWhen, requireOrder, type When } from '../text/points-in-time.ts';
 import { phaseOf, stateOf, WireTask } from '../../agents/calls/wire-task.ts';
 
 const group = 'Steering, people only:';
@@ -66,31 +67,26 @@ const editExamples = [
 
 const withEdit = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--priority <n>', '1 first, then 2, 0, 3')
-        .choices(['0', '1', '2', '3'])
-        .argParser(Number),
-    )
-    .addOption(
-      new Option('--score <points>', 'its size')
-        .choices(['0', '1', '2', '3', '5', '8', '13', '21'])
-        .argParser(Number),
-    )
+    .addOption(priorityOption())
+    .addOption(scoreOption('its size'))
     .option('--deadline <when>', 'done by then: 2h, 2026-12-24', parseWhen)
     .option('--no-deadline', 'without a deadline')
     .option('--not-before <when>', 'nobody takes it before', parseWhen)
     .option('--no-not-before', 'may be taken at once');
 
-/** @throws InvalidValueError when nothing is to be changed */
+/** @throws InvalidValueError when nothing is to be changed, or to times that can't be kept */
 function editOf(options: EditOptions, nowMs: number): Record<string, number | null> {
   const instant = (when: When | false): number | null =>
     when === false ? null : atMsOf(when, nowMs);
-  const { priority, score, deadline, notBefore } = options;
+  const { priority, score } = options;
+  const deadline = options.deadline === undefined ? undefined : instant(options.deadline);
+  const notBefore = options.notBefore === undefined ? undefined : instant(options.notBefore);
+  requireOrder(deadline ?? undefined, notBefore ?? undefined, nowMs);
   const edit = {
     ...(priority === undefined ? {} : { priority }),
     ...(score === undefined ? {} : { score }),
-    ...(deadline === undefined ? {} : { deadlineAtMs: instant(deadline) }),
-    ...(notBefore === undefined ? {} : { notBeforeAtMs: instant(notBefore) }),
+    ...(deadline === undefined ? {} : { deadlineAtMs: deadline }),
+    ...(notBefore === undefined ? {} : { notBeforeAtMs: notBefore }),
   };
   if (Object.keys(edit).length > 0) return edit;
   throw new InvalidValueError(

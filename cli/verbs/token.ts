@@ -2,10 +2,14 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { tokenStore, type TokenRecord, type TokenStore } from '../../agents/auth/token-store.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
+import { listOption } from '../choice-option.ts';
 import { loadConfig, loadEnvironment } from '../config.ts';
+import { cardIds } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
+import { widthOf } from '../terminal.ts';
 import { table } from '../text/columns.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { parseSpan } from '../text/points-in-time.ts';
 import { oneLine } from '../text/printable.ts';
 import { instant, relative } from '../text/relative-time.ts';
@@ -66,9 +70,10 @@ export function define(command: Command, run: Run): void {
         .default('human'),
     )
     .addOption(
-      new Option('--scope <scope...>', 'what it may do')
-        .choices([...scopes])
-        .default([...dailyScopes], 'all but tasks:read-all, tasks:work and admin'),
+      listOption('--scope <scope...>', 'what it may do', scopes).default(
+        [...dailyScopes],
+        'all but tasks:read-all, tasks:work and admin',
+      ),
     )
     .option('--label <text>', 'where it is used')
     .addOption(
@@ -114,8 +119,18 @@ async function create(session: Session, options: CreateOptions): Promise<Result>
     label,
     ...(expires === 'never' ? {} : { expiresAtMs: nowMs + expires }),
   });
+  await noteUnknown(session, principalId);
   session.note(`Token ${record.tokenId} of ${principalId}; it is shown only now.`);
   return { data: { ...withoutHash(record), token }, text: token };
+}
+
+/** A person or program without a Card may have a token, and a mistyped name too. */
+async function noteUnknown(session: Session, principalId: string): Promise<void> {
+  const ids = await cardIds(session);
+  if (ids.length === 0 || ids.includes(principalId)) return;
+  session.note(
+    `No Card names ${principalId}: it is a name of its own.${didYouMean(principalId, ids)}`,
+  );
 }
 
 async function defaultHuman({ globals }: Session): Promise<string> {
@@ -141,11 +156,14 @@ async function list(session: Session): Promise<Result> {
     record.scopes.join(' '),
   ]);
   const heading = ['token', 'of', 'role', 'until', 'made', 'label', 'may'];
-  return { data: records.map(withoutHash), text: table(heading, rows, 'No tokens.') };
+  return {
+    data: records.map(withoutHash),
+    text: table(heading, rows, 'No tokens.', widthOf(session.terminal)),
+  };
 }
 
 function expiryWords({ expiresAtMs }: TokenRecord, nowMs: number): string {
-  if (expiresAtMs === undefined) return 'it is revoked';
+  if (expiresAtMs === undefined) return 'never';
   return expiresAtMs <= nowMs ? 'expired' : instant(expiresAtMs, nowMs);
 }
 

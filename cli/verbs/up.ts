@@ -34,17 +34,20 @@ export function define(command: Command, run: Run): void {
 const levels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Address, board and log of the verbs that go on running. */
-export const withDaemon = (command: Command): Command =>
+export const withDaemon = (command: Command, port = 'mesh.yaml, else 4700'): Command =>
   command
     .option('--host <address>', 'listen on (default: mesh.yaml, else 127.0.0.1)')
-    .option('--port <n>', 'listen on (default: mesh.yaml, else 4700)', parsePort)
+    .option('--port <n>', `listen on (default: ${port})`, parsePort)
     .option(
       '--board <where>',
       '`embedded`, or `mesh:<url>` of another mesh (default: embedded)',
       parseBoard,
     )
     .addOption(
-      new Option('--log-level <level>', 'least level of the log on stderr').choices(levels),
+      new Option(
+        '--log-level <level>',
+        'least level of the log on stderr (default: MESH_LOG_LEVEL, else warn)',
+      ).choices(levels),
     );
 
 function parsePort(text: string): number {

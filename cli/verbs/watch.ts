@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
+import { BoardUnavailableError } from '../../fabric/domain/errors.ts';
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
 import { closedPhases, type TaskState } from '../../fabric/domain/state.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { waitsForMesh } from '../follow-task.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { shortId, taskNamed } from '../task-ref.ts';
 import { eventSentence } from '../text/event-sentence.ts';
-import { phaseWords } from '../text/phase-words.ts';
+import { standing } from '../text/phase-words.ts';
 import { oneLine } from '../text/printable.ts';
 
 const examples = `
@@ -59,8 +61,10 @@ async function watchTask(
       if (log === undefined) throw new Error(`task ${id} is gone from the board`);
       for (const event of log.events.slice(shown)) show(session, options, uid, event);
       shown = log.events.length;
+      // Whoever holds the home alone is the only one who could change it.
+      if (mesh.inProcess) return lyingResult(session, options, log.state);
       if (isOver(log.state, options)) return watchedResult(session, options, log.state);
-      session.progress(`${id} is ${phaseWords(log.state)}`);
+      session.progress(standing(id, log.state));
       await session.clock.sleep(pollMs, AbortSignal.any([session.signal, hints.next()]));
       session.signal.throwIfAborted();
     }
@@ -92,7 +96,7 @@ const failed: ReadonlySet<TaskState['phase']> = new Set([
 function watchedResult(session: Session, { jsonl }: WatchOptions, state: TaskState): Result {
   const waits = state.phase === 'input-required' || state.phase === 'needs-review';
   const bad = failed.has(state.phase) ? exitCodes.taskFailed : exitCodes.ok;
-  const text = `${shortId(state.taskId)} is ${phaseWords(state)}.`;
+  const text = `${standing(shortId(state.taskId), state)}.`;
   if (!jsonl && !session.globals.json) session.note(text);
   return {
     data: state,
@@ -102,12 +106,25 @@ function watchedResult(session: Session, { jsonl }: WatchOptions, state: TaskSta
   };
 }
 
+/** Where no mesh runs, whatever is not over waits. */
+function lyingResult(session: Session, options: WatchOptions, state: TaskState): Result {
+  const result = watchedResult(session, options, state);
+  if (isOver(state, options)) return result;
+  session.note(waitsForMesh);
+  return { ...result, exitCode: exitCodes.taskWaits };
+}
+
 /** Every change of every task, eldest first; never ends but by Ctrl-C. */
 async function watchAll(
   session: Session,
   mesh: MeshConnection,
   options: WatchOptions,
 ): Promise<Result> {
+  if (mesh.inProcess) {
+    throw new BoardUnavailableError(
+      'Nothing happens while no mesh runs here. Start one with `mesh up`, then watch it.',
+    );
+  }
   session.onInterrupt('Stopped watching; everything goes on.');
   const hints = changeHints(mesh);
   const versions = new Map<TaskId, number>();

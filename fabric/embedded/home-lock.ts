@@ -12,6 +12,8 @@ export const HomeHolder = z.strictObject({
   command: z.string().min(1).max(200),
   /** Where its front answers, once it does. */
   url: z.string().max(1_024).optional(),
+  /** The gateway it has, which another shell may not name. */
+  gatewayUrl: z.string().max(1_024).optional(),
 });
 export type HomeHolder = z.infer<typeof HomeHolder>;
 

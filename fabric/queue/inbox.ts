@@ -5,9 +5,9 @@ import { humanFor } from '../domain/transition/questions.ts';
 import type { TaskBoard, TaskQuery } from '../ports/task-board.ts';
 import type { QueueDeps } from './deps.ts';
 
-/** Something that waits for one person: a question, a result to verify, a task to let in. */
+/** Something that waits for one person: a question, a result to verify, a task to let in or one given up. */
 export interface InboxItem {
-  readonly kind: 'question' | 'verify' | 'admit';
+  readonly kind: 'question' | 'verify' | 'admit' | 'givenUp';
   readonly state: TaskState;
 }
 
@@ -17,6 +17,7 @@ const lookups: readonly Pick<TaskQuery, 'phases' | 'openOnly'>[] = [
   // Results that nobody was asked to verify are done for good, and there are thousands of them.
   { phases: ['done', 'approved'], openOnly: true },
   { phases: ['submitted', 'suggested'] },
+  { phases: ['dead-letter'] },
 ];
 
 const pageSize = 500;
@@ -57,8 +58,9 @@ async function everyPage(
 export function waitsFor(state: TaskState, principal: Principal): InboxItem['kind'] | undefined {
   if (mayAnswer(state, principal)) return 'question';
   if (state.task.verification !== 'none' && mayVerify(state, principal)) return 'verify';
-  const outside = state.phase === 'submitted' || state.phase === 'suggested';
-  return outside && humanFor(state) === principal.id ? 'admit' : undefined;
+  if (humanFor(state) !== principal.id) return undefined;
+  if (state.phase === 'dead-letter') return 'givenUp';
+  return state.phase === 'submitted' || state.phase === 'suggested' ? 'admit' : undefined;
 }
 
 const urgency = ({ state }: InboxItem): number =>

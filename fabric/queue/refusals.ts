@@ -44,12 +44,29 @@ const table: Readonly<Record<RefusalReason, readonly [MeshErrorCode, string]>> =
   notServedYet: ['BAD_TRANSITION', 'No deployer or intake source is served by this mesh.'],
 };
 
+/** What to do: for some refusals it depends on the task. */
+function adviceFor(reason: RefusalReason, kind: TaskEventKind, state?: TaskState): string {
+  const options = state?.question?.options ?? [];
+  if (reason === 'notAnOption' && options.length > 0) {
+    return `Answer with one of: ${options.map((option) => `"${option}"`).join(', ')}.`;
+  }
+  const isGivenUp = state?.phase === 'dead-letter' && kind !== 'archived';
+  if (reason === 'wrongPhase' && isGivenUp) {
+    return (
+      'It was given up and runs no more. Submit it again as a new task (`mesh submit`, with another key), or put ' +
+      'it away with `mesh task archive`.'
+    );
+  }
+  return table[reason][1];
+}
+
 /** An event that its task's state refuses, as an error for the caller. */
 export class RefusedError extends MeshError {
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason, kind: TaskEventKind, uid: TaskId, state?: TaskState) {
-    const [code, advice] = table[reason];
+    const [code] = table[reason];
+    const advice = adviceFor(reason, kind, state);
     const phase = state ? ` while it is ${state.phase}` : '';
     super(code, `Task ${uid} does not take "${kind}"${phase} (${reason}). ${advice}`, {
       taskId: uid,

@@ -126,8 +126,8 @@ function sameOrRefuse(state: TaskState, digest: string): TaskState {
   if (state.task.digest === digest) return state;
   throw new MeshError(
     'VALIDATION_ERROR',
-    `Task ${state.taskId} was submitted before under the same key with another content. Send a new ` +
-      'messageId or idempotencyKey for a new task.',
+    `Task ${state.taskId} was submitted before under the same key with another content. Give a new ` +
+      'task another key (messageId or idempotencyKey; `mesh`: --key).',
     { path: 'message.messageId', taskId: state.taskId },
   );
 }
@@ -154,7 +154,7 @@ function checkInline({ intent, parts }: SubmitRequest): void {
   throw new MeshError(
     'PAYLOAD_INLINE',
     `The text has ${bytes} bytes and at most ${limits.inlineBytes} may stand inline. Put it into a file, ` +
-      'a repository or an artifact and name it in contextRefs.',
+      'a repository or an artifact and name it by reference (contextRefs; `mesh`: --ref).',
     { path: 'message.parts', limitBytes: limits.inlineBytes },
   );
 }

@@ -40,9 +40,14 @@ const patient = { timeout: 120_000 };
 
 describe('the mesh command against a running mesh', () => {
   it('asks an agent and prints its answer, alone on stdout', patient, async () => {
-    const { exitCode, out } = await mesh('send', 'understudy', 'hello');
-    expect(exitCode).toBe(0);
-    expect(out).toMatch(/^\[rehearsal\] .+\n$/);
+    for (const verb of ['send', 'stream']) {
+      const { exitCode, out, err } = await mesh(verb, 'understudy', 'hello');
+      expect(exitCode).toBe(0);
+      expect(out).toMatch(/^\[rehearsal\] .+\n$/);
+      const id = /^Task ([0-9a-f]{8}) is done, not verified/.exec(err)?.[1] ?? '';
+      expect((await mesh('show', id)).out).toContain('[rehearsal]');
+      expect((await mesh(verb, 'understudy', 'hello', '--quiet')).err).toBe('');
+    }
   });
 
   it('puts a question into the inbox, and its answer ends the task', patient, async () => {
@@ -58,7 +63,11 @@ describe('the mesh command against a running mesh', () => {
     expect(watched.exitCode).toBe(14);
     const inbox = await mesh('inbox');
     expect(inbox.out).toContain(`mesh answer ${id} approve|reject`);
-    expect((await mesh('answer', id, 'perhaps')).exitCode).toBe(3);
+    for (const wrong of ['perhaps', '']) {
+      const { exitCode, err } = await mesh('answer', id, wrong);
+      expect(exitCode).toBe(3);
+      expect(err).toContain('Answer with one of: "approve", "reject".');
+    }
     expect((await mesh('answer', id, 'approve')).exitCode).toBe(0);
     const again = await mesh('answer', id, 'approve');
     expect([again.exitCode, again.out]).toEqual([
@@ -133,6 +142,32 @@ describe('the mesh command against a running mesh', () => {
     expect(again.exitCode).toBe(7);
   });
 
+  it('says of a name that is none what it may have been', patient, async () => {
+    for (const args of [
+      ['tasks', '--agent', 'adlof'],
+      ['tasks', '--queue', 'adlof'],
+      ['task', 'next', '--agent', 'adlof'],
+    ]) {
+      const { exitCode, err } = await mesh(...args);
+      expect([exitCode, err], args.join(' ')).toEqual([
+        6,
+        expect.stringContaining('Did you mean adolf?'),
+      ]);
+    }
+    for (const args of [
+      ['token', 'create', '--principal', 'adlof'],
+      ['cards', 'key', 'adlof'],
+    ]) {
+      const { exitCode, err } = await mesh(...args);
+      expect([exitCode, err], args.join(' ')).toEqual([
+        0,
+        expect.stringContaining('Did you mean adolf?'),
+      ]);
+    }
+    const past = await mesh('submit', 'adolf', 'Too late', '--deadline', '2020-01-01');
+    expect([past.exitCode, past.err]).toEqual([3, expect.stringContaining('is past')]);
+  });
+
   it('prints at Ctrl-C the id of the task that goes on', patient, async () => {
     const waiting = startMesh(['send', 'adolf', 'Will wait', '--progress'], { home });
     await waiting.seen(' is submitted');
@@ -175,6 +210,9 @@ describe('the mesh command against a running mesh', () => {
     expect((await mesh('send', 'understudy', 'hello', '--token', String(token))).exitCode).toBe(0);
     expect((await mesh('tasks', '--token', `${String(token)}x`)).exitCode).toBe(4);
     expect((await mesh('token', 'revoke', String(tokenId))).exitCode).toBe(0);
+    const lasting = await meshJson('token', 'create', '--expires', 'never', '--label', 'lasts');
+    const row = new RegExp(`${String(lasting['tokenId'])} +operator +human +never +.+lasts`);
+    expect((await mesh('token', 'list')).out).toMatch(row);
     expect((await mesh('inbox', '--token', String(token))).exitCode).toBe(4);
   });
 
@@ -213,6 +251,13 @@ describe('the mesh command without a running mesh', () => {
     expect(err).toMatch(/^mesh: There is no mesh home at .+ mesh init/);
     const dead = await runMesh(['tasks', '--url', 'http://127.0.0.1:9', '--token', 't'], nowhere);
     expect(dead.exitCode).toBe(11);
+    for (const url of ['nonsense', 'ftp://front.test', '127.0.0.1:4700']) {
+      const wrong = await runMesh(['tasks', '--url', url, '--token', 't'], nowhere);
+      expect([wrong.exitCode, wrong.err]).toEqual([
+        3,
+        expect.stringContaining(`--url "${url}" is no address`),
+      ]);
+    }
   });
 
   it('keeps a task that is submitted while nothing runs', patient, async () => {
@@ -222,6 +267,36 @@ describe('the mesh command without a running mesh', () => {
     expect(submitted.exitCode).toBe(0);
     expect(submitted.err).toContain('waits until the next `mesh up`');
     expect((await runMesh(['tasks'], quiet)).out).toContain('Audit it');
+  });
+
+  it('never keeps the home for a wait that nothing can end', patient, async () => {
+    const alone = { home: join(folder, 'alone') };
+    expect((await runMesh(['init'], alone)).exitCode).toBe(0);
+    for (const target of ['operator', 'adolf', 'claude-coder']) {
+      const sent = await runMesh(['send', target, 'Shall we?'], alone);
+      expect([sent.exitCode, sent.err], target).toEqual([
+        14,
+        expect.stringContaining('waits until the next `mesh up`'),
+      ]);
+      const id = /[0-9a-f]{8}/.exec(sent.out)?.[0] ?? '';
+      expect((await runMesh(['watch', id], alone)).exitCode).toBe(14);
+    }
+    expect((await runMesh(['watch'], alone)).exitCode).toBe(11);
+    const next = ['task', 'next', '--agent', 'understudy', '--wait'];
+    expect((await runMesh(next, alone)).exitCode).toBe(11);
+    expect((await runMesh(['stream', 'understudy', 'hello'], alone)).out).toContain('[rehearsal]');
+  });
+
+  it('names the command that holds the home alone, and how to get in', patient, async () => {
+    const kept = { home: join(folder, 'kept') };
+    const keeper = startMesh(['keeper'], kept);
+    await keeper.seen('ready:');
+    const { exitCode, err } = await runMesh(['tasks'], kept);
+    keeper.child.kill('SIGINT');
+    await keeper.end;
+    expect(exitCode).toBe(11);
+    expect(err).toMatch(/in use by `mesh keeper` \(process \d+\).+stop it.+`mesh up`/);
+    expect(err).not.toContain('Try again in a moment');
   });
 });
 

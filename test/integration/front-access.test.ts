@@ -50,6 +50,18 @@ describe('the credential of a run', () => {
   });
 });
 
+describe('the front’s own address', () => {
+  it.each([
+    ['a browser', 'text/html,application/xhtml+xml,*/*;q=0.8', 302],
+    ['a client', 'application/json', 404],
+    ['who names no kind', '*/*', 404],
+  ])('answers %s', async (_who, accept, status) => {
+    const answer = await composed.mesh.front.request(`${frontUrl}/`, { headers: { accept } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('location')).toBe(status === 302 ? '/inbox' : null);
+  });
+});
+
 describe('an inbox page', () => {
   const open = async (token: string) => {
     const made = await composed.ask('/inbox/links', { method: 'POST' }, token);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf, exitCodes } from '../../cli/exit-codes.ts';
 import { failureOf } from '../../cli/failure.ts';
@@ -33,6 +34,35 @@ describe('exit codes', () => {
     const failure = failureOf(error);
     expect(failure.line).toBe('mesh: No task x. See `mesh tasks`. (NOT_FOUND)');
     expect(failure.data.error).toMatchObject({ code: 'NOT_FOUND', path: 'task' });
+  });
+
+  it('names a task by its first digits in the line, whole in the facts', () => {
+    const taskId = '1a2b3c4d'.repeat(4);
+    const failure = failureOf(
+      new MeshError('BAD_TRANSITION', `Task ${taskId} does not take it.`, { taskId }),
+    );
+    expect(failure.line).toBe('mesh: Task 1a2b3c4d does not take it. (BAD_TRANSITION)');
+    expect(failure.data.error).toMatchObject({ taskId });
+  });
+
+  it.each([
+    ['params.message.metadata["urn:x:submit"].contextRefs[0]: is none', '--ref: is none'],
+    ['params.message.metadata["urn:x:submit"].acceptance: is long', '--acceptance: is long'],
+    ['params.message.metadata["urn:x:submit"].execution.model: no', '--model: no'],
+    ['params.message.parts[0].text: is empty (and 1 more)', 'the text: is empty (and 1 more)'],
+    ['params.target.need.skill: no', '--skill: no'],
+    ['params.value: must have 1 character', 'the answer: must have 1 character'],
+    ['params.unheard.of: no', 'params.unheard.of: no'],
+    ['The params are wrong.', 'The params are wrong.'],
+  ])('says %j in the words of the command line', (message, words) => {
+    const { line, data } = failureOf(new MeshError('VALIDATION_ERROR', message));
+    expect(line).toBe(`mesh: ${words} (VALIDATION_ERROR)`);
+    expect(data.error.message).toBe(words);
+  });
+
+  it('begins no JSON of a wrong command line with "error:"', () => {
+    const error = new CommanderError(1, 'commander.unknownOption', "error: unknown option '--x'");
+    expect(failureOf(error).data.error.message).toBe("unknown option '--x'");
   });
 
   it('keeps the stack of a fault to itself and says what to do', () => {

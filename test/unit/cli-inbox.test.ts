@@ -4,6 +4,7 @@ import type { MeshConnection } from '../../cli/mesh-connection.ts';
 import { openSession, type Result } from '../../cli/session.ts';
 import { define } from '../../cli/verbs/inbox.ts';
 import { inboxOf } from '../../fabric/queue/inbox.ts';
+import { steerTask } from '../../fabric/queue/steer.ts';
 import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { typedTerminal } from '../support/typed-terminal.ts';
@@ -38,6 +39,7 @@ interface Listed {
   readonly questions: readonly { readonly taskId: string }[];
   readonly results: readonly { readonly taskId: string }[];
   readonly admissions: readonly { readonly taskId: string }[];
+  readonly givenUp: readonly { readonly taskId: string }[];
 }
 
 async function allKinds(): Promise<QueueMesh> {
@@ -51,26 +53,31 @@ async function allKinds(): Promise<QueueMesh> {
   await mesh.run(done.taskId, { kind: 'done', outcome: { summary: 'Seven.', artifacts: [] } });
   const principal = agentCaller('stranger', { trust: 'untrusted' });
   await mesh.submit({ principal, intent: { title: 'Open up', body: 'Open the door.' } });
+  const lost = await mesh.submit({ intent: { title: 'Build', body: 'Build it.' } });
+  const reason = 'its repository is gone';
+  await steerTask(mesh.deps, person('alvis'), lost.taskId, { do: 'deadletter', reason });
   return mesh;
 }
 
 describe('the inbox on the command line', () => {
-  it('shows questions, results and what is to be let in, each with how to settle it', async () => {
+  it('shows questions, results, what is to be let in and what was given up, each with how to settle it', async () => {
     const mesh = await allKinds();
     const { text, data } = await inbox(mesh, 'alvis');
-    const { questions, results, admissions } = data as Listed;
+    const { questions, results, admissions, givenUp } = data as Listed;
     const short = (of: Listed[keyof Listed]) => of.map(({ taskId }) => taskId.slice(0, 8)).join();
-    expect([questions, results, admissions].map((of) => of.length)).toEqual([1, 1, 1]);
+    expect([questions, results, admissions, givenUp].map((of) => of.length)).toEqual([1, 1, 1, 1]);
     expect(text).toContain(`mesh answer ${short(questions)} red|blue`);
     expect(text).toContain(`mesh verify ${short(results)}`);
     expect(text).toContain(`mesh task admit ${short(admissions)}   or   mesh cancel`);
     expect(text).toContain('stranger may not start it alone');
+    expect(text).toContain('its repository is gone');
+    expect(text).toContain(`mesh task archive ${short(givenUp)}   or submit it again`);
   });
 
   it('has the same as the page, in the same order', async () => {
     const mesh = await allKinds();
     const { data } = await inbox(mesh, 'alvis');
-    const { questions, results, admissions } = data as Listed;
+    const { questions, results, admissions, givenUp } = data as Listed;
     const page = await inboxOf(mesh.deps, person('alvis'));
     const idsOf = (kind: string) =>
       page.filter((item) => item.kind === kind).map(({ state }) => state.taskId);
@@ -78,6 +85,7 @@ describe('the inbox on the command line', () => {
       ['question', questions],
       ['verify', results],
       ['admit', admissions],
+      ['givenUp', givenUp],
     ] as const)
       expect(listed.map(({ taskId }) => taskId)).toEqual(idsOf(kind));
   });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Command } from 'commander';
 import { failureOf } from '../../cli/failure.ts';
@@ -40,6 +42,19 @@ async function leaves(): Promise<(readonly string[])[]> {
   return found;
 }
 
+/** The words of each `mesh …` in the fenced examples of a page, up to a pipe, a comment or the next command. */
+function shownLines(page: string): string[][] {
+  const fenced = page.split(/^```/m).filter((_part, at) => at % 2 === 1);
+  const typedAs = /(?:^|[\s(])(?:npm run mesh --|mesh) ((?:"[^"]*"|'[^']*'|[^"'|#;&)\n])+)/gm;
+  return fenced
+    .filter((part) => /^(?:sh|bash)\n/.test(part))
+    .flatMap((part) => [...part.replaceAll(/(?:^| )#.*$/gm, '').matchAll(typedAs)])
+    .map(([, line = '']) =>
+      [...line.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word.replaceAll(/["']/g, '')),
+    )
+    .map((words) => words.map((word) => (word.startsWith('$') ? '1' : word)));
+}
+
 describe('the command line', () => {
   it('names every verb of the brief in its help, without loading one', async () => {
     const { out, exitCode } = await typed('--help');
@@ -78,6 +93,7 @@ describe('the command line', () => {
 
   it.each([
     [['sumbit'], 'Did you mean submit?'],
+    [['sumbit', '--help'], 'Did you mean submit?'],
     [['task', 'netx'], 'Did you mean next?'],
     [['task'], 'Usage: mesh task'],
     [['show'], "missing required argument 'task'"],
@@ -86,6 +102,7 @@ describe('the command line', () => {
     [['submit', 'adolf', 'hi', '--deadline', 'friday'], 'Write a time as 2h'],
     [['up', '--port', '70000'], 'A port is a number'],
     [['up', '--board', 'elsewhere'], 'A board is'],
+    [['send', 'adolf', 'hi', '--ref', 'task:1', 'foo'], 'Write a reference as git:'],
     [['tasks', '--limit', '0'], 'whole number from 1'],
     [['tasks', '--wrong'], "unknown option '--wrong'"],
     [['verify', '1a2b3c4d', '--rework'], '--rework needs --refuse'],
@@ -99,6 +116,49 @@ describe('the command line', () => {
     expect(err).not.toMatch(/\n\s+at /);
     expect(out).toBe('');
     expect(ran).toEqual([]);
+  });
+
+  it.each([
+    [['send', 'any', 'hi', '--score', '4'], 'Allowed choices are 0, 1, 2, 3, 5, 8, 13, 21.'],
+    [['send', 'any', 'hi', '--score', '05'], 'Allowed choices are'],
+    [['submit', 'adolf', 'hi', '--priority', '4'], 'Allowed choices are 0, 1, 2, 3.'],
+    [['task', 'edit', '1a2b3c4d', '--score', '4'], 'Allowed choices are'],
+    [['tasks', '--phase', 'ready,wrking'], 'Allowed choices are'],
+    [['token', 'create', '--scope', 'tasks:submit,everything'], 'Allowed choices are'],
+  ])('refuses a value of %j that is none of its choices', async (args, words) => {
+    const { exitCode, err, ran } = await typed(...args);
+    expect([exitCode, ran]).toEqual([2, []]);
+    expect(err).toContain(words);
+  });
+
+  it.each([
+    ['token create', '--scope', ['tasks:submit', 'tasks:read', 'cards:read']],
+    ['tasks', '--phase', ['ready', 'working', 'done']],
+    ['submit any hi', '--cost', ['free-local', 'metered', 'flat-quota']],
+  ])('takes several for %s %s with spaces, commas or both', async (verb, flag, values) => {
+    const [one = '', two = '', three = ''] = values;
+    const forms = [
+      [flag, one, two, three],
+      [flag, `${one},${two},${three}`],
+      [flag, `${one},${two}`, three],
+      [flag, one, flag, `${two}, ${three}`],
+    ];
+    for (const form of forms) {
+      const { program, exitCode } = await typed(...verb.split(' '), ...form);
+      expect(exitCode, form.join(' ')).toBe(0);
+      const path = verb.split(' ');
+      const first = program.commands.find((command) => command.name() === path[0]);
+      const leaf = first?.commands.find((command) => command.name() === path[1]) ?? first;
+      expect(leaf?.opts()[flag.slice(2)], form.join(' ')).toEqual(values);
+    }
+  });
+
+  it('takes every command line that README and manual show', async () => {
+    const shown = ['README.md', 'docs/cli.md', 'docs/operations.md', 'docs/protocol.md'].flatMap(
+      (page) => shownLines(readFileSync(join(import.meta.dirname, '../..', page), 'utf8')),
+    );
+    expect(shown.length).toBeGreaterThan(15);
+    for (const words of shown) expect((await typed(...words)).exitCode, words.join(' ')).toBe(0);
   });
 
   it('takes the global options before and after the verb', async () => {

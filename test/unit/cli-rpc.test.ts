@@ -38,8 +38,11 @@ const failed = (code: number, message: string, data?: unknown): Response =>
     error: { code, message, ...(data === undefined ? {} : { data }) },
   });
 
-/** Frames as server-sent events, cut into pieces of `size` bytes; `broken` ends in an error. */
-function sse(frames: readonly unknown[], { size = 7, broken = false } = {}): Response {
+/** Frames as server-sent events, cut into pieces of `size` bytes; `broken` ends in an error, `open` never. */
+function sse(
+  frames: readonly unknown[],
+  { size = 7, broken = false, open = false } = {},
+): Response {
   const text = frames
     .map(
       (frame, at) =>
@@ -52,7 +55,7 @@ function sse(frames: readonly unknown[], { size = 7, broken = false } = {}): Res
     pull(controller) {
       if (at < bytes.length) controller.enqueue(bytes.subarray(at, (at += size)));
       else if (broken) controller.error(new Error('socket hang up'));
-      else controller.close();
+      else if (!open) controller.close();
     },
   });
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
@@ -335,6 +338,44 @@ describe('sending and waiting', () => {
     open.interrupt.abort(new Error('Ctrl-C'));
     await expect(followed).rejects.toThrow('Ctrl-C');
     expect(open.session.hint).toContain('mesh watch 1a2b3c4d');
+  });
+
+  describe('where no mesh runs', () => {
+    const inPhase = (state: string, phase: string) => ({ ...task(state), metadata: { phase } });
+
+    it.each([
+      ['SUBMITTED', 'ready'],
+      ['SUBMITTED', 'scheduled'],
+      ['SUBMITTED', 'submitted'],
+      ['WORKING', 'input-required'],
+      ['WORKING', 'done'],
+    ])('does not wait for a task that is %s (%s)', async (state, phase) => {
+      const { session, mesh, submission } = following(
+        ({ method }) =>
+          method === 'GetTask'
+            ? result(inPhase(state, phase))
+            : sse([{ task: inPhase(state, phase) }], { open: true }),
+        { inProcess: true },
+      );
+      const reply = await sendAndFollow(session, mesh, submission);
+      expect(reply).toMatchObject({ task: { metadata: { phase } } });
+    });
+
+    it('waits for the run of its own that began after the first frame', async () => {
+      const { session, mesh, submission } = following(
+        ({ method }) =>
+          method === 'GetTask'
+            ? result(inPhase('WORKING', 'working'))
+            : sse([
+                { task: inPhase('SUBMITTED', 'ready') },
+                chunk('Forty-two', false),
+                { statusUpdate: { taskId, status: { state: 'TASK_STATE_COMPLETED' } } },
+              ]),
+        { inProcess: true },
+      );
+      const reply = await sendAndFollow(session, mesh, submission);
+      expect('task' in reply && answerResult(reply.task)).toMatchObject({ text: 'Forty-two' });
+    });
   });
 
   it('stops waiting after --timeout with the task as it is', async () => {

@@ -45,6 +45,14 @@ describe('a submit from the command line', () => {
     });
   });
 
+  it.each<[SubmissionOptions, string]>([
+    [{ deadline: { atMs: facts.nowMs - 1 } }, '--deadline 2026-11-29T23:59:59.999Z is past'],
+    [{ deadline: { inMs: 3_600_000 }, notBefore: { inMs: 7_200_000 } }, 'could take it in time'],
+    [{ deadline: { inMs: 3_600_000 }, notBefore: { inMs: 3_600_000 } }, 'could take it in time'],
+  ])('refuses times that nobody can keep: %j', (options, words) => {
+    expect(() => toSubmission('adolf', 'x', options, facts)).toThrow(words);
+  });
+
   it('sends a pinned task to its agent and names no target, auto and any to the router', () => {
     expect(toSubmission('adolf', 'x', {}, facts).agentId).toBe('adolf');
     expect(extensionOf('adolf', {})).toEqual({ verification: 'submitter' });

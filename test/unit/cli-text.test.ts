@@ -44,6 +44,14 @@ describe('columns', () => {
     ).toBe('日本  x\nabcd  y\n      z');
   });
 
+  it.each([80, 60, 40])('fits %d places, cutting the widest cells first', (most) => {
+    const row = ['1a2b3c4d', 'ready', '日本語'.repeat(20), 'x'.repeat(30)];
+    const lines = columns([['task', 'state', 'title', 'more'], row], most).split('\n');
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(most);
+    expect(lines[1]).toMatch(/^1a2b3c4d {2}ready .+…/);
+    expect(columns([row])).not.toContain('…');
+  });
+
   it('leaves no spaces at the end of a line', () => {
     expect(
       columns([

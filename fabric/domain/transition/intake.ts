@@ -67,9 +67,16 @@ export function edited(before: TaskState, event: EventOf<'edited'>): Transition 
       ...(event.score === undefined ? {} : { score: event.score }),
       ...(event.deadlineAtMs ? { deadlineAtMs: event.deadlineAtMs } : {}),
       ...(event.notBeforeAtMs ? { notBeforeAtMs: event.notBeforeAtMs } : {}),
+      ...queuedAs(before, event),
     },
     drop,
   );
+}
+
+/** What waits in a queue is scheduled while it has a time, and only then. */
+function queuedAs({ phase }: TaskState, { notBeforeAtMs }: EventOf<'edited'>): Partial<TaskState> {
+  if (notBeforeAtMs === undefined || (phase !== 'ready' && phase !== 'scheduled')) return {};
+  return { phase: notBeforeAtMs === null ? 'ready' : 'scheduled' };
 }
 
 /**
