@@ -24,6 +24,7 @@ export async function openMesh(options: MeshOptions): Promise<MeshConnection> {
     return connectTo(trimmed(url), paths, options, environment);
   }
   if (!hasHome(paths)) throw noHome(paths);
+  keepPrivate();
   const command = options.verb === undefined ? 'mesh' : `mesh ${options.verb}`;
   const lock = await lockHome(paths.lock, { pid: process.pid, command });
   if (lock.kind === 'locked') {
@@ -93,7 +94,6 @@ async function openHere(
 ): Promise<MeshConnection> {
   // Only here: a command that has a front to talk to must not pay for building one.
   const { composeMesh } = await import('./compose.ts');
-  keepPrivate();
   const config = await loadConfig(paths.home, environment);
   const url = `http://${config.front.host}:${config.front.port}`;
   const call: typeof fetch = (input, init) =>

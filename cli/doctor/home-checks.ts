@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import { lockHome } from '../../fabric/embedded/home-lock.ts';
 import { loadConfig, type Environment, type MeshConfig } from '../config.ts';
-import { hasHome, type HomePaths } from '../home.ts';
+import { keepPrivate, hasHome, type HomePaths } from '../home.ts';
 import { fail, ok, warn, type Finding } from './finding.ts';
 import { shellWord } from '../text/shell-word.ts';
 
@@ -68,6 +68,7 @@ export interface RunningFront {
 export async function lockFinding({
   lock,
 }: HomePaths): Promise<{ readonly finding: Finding; readonly front?: RunningFront }> {
+  keepPrivate();
   try {
     const held = await lockHome(lock, { pid: process.pid, command: 'mesh doctor' });
     if (held.kind === 'locked') {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Command } from 'commander';
 import { failureOf } from '../../cli/failure.ts';
@@ -40,19 +38,6 @@ async function leaves(): Promise<(readonly string[])[]> {
     if (command) collect(command, [name]);
   }
   return found;
-}
-
-/** The words of each `mesh …` in the fenced examples of a page, up to a pipe, a comment or the next command. */
-function shownLines(page: string): string[][] {
-  const fenced = page.split(/^```/m).filter((_part, at) => at % 2 === 1);
-  const typedAs = /(?:^|[\s(])(?:npm run mesh --|mesh) ((?:"[^"]*"|'[^']*'|[^"'|#;&)\n])+)/gm;
-  return fenced
-    .filter((part) => /^(?:sh|bash)\n/.test(part))
-    .flatMap((part) => [...part.replaceAll(/(?:^| )#.*$/gm, '').matchAll(typedAs)])
-    .map(([, line = '']) =>
-      [...line.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word.replaceAll(/["']/g, '')),
-    )
-    .map((words) => words.map((word) => (word.startsWith('$') ? '1' : word)));
 }
 
 describe('the command line', () => {
@@ -151,14 +136,6 @@ describe('the command line', () => {
       const leaf = first?.commands.find((command) => command.name() === path[1]) ?? first;
       expect(leaf?.opts()[flag.slice(2)], form.join(' ')).toEqual(values);
     }
-  });
-
-  it('takes every command line that README and manual show', async () => {
-    const shown = ['README.md', 'docs/cli.md', 'docs/operations.md', 'docs/protocol.md'].flatMap(
-      (page) => shownLines(readFileSync(join(import.meta.dirname, '../..', page), 'utf8')),
-    );
-    expect(shown.length).toBeGreaterThan(15);
-    for (const words of shown) expect((await typed(...words)).exitCode, words.join(' ')).toBe(0);
   });
 
   it('takes the global options before and after the verb', async () => {
