@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { Priority, Score } from '../fabric/domain/task.ts';
 
 const refusal = (values: readonly (string | number)[]): InvalidArgumentError =>
   new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`);
@@ -14,9 +15,12 @@ function numberOption(flags: string, description: string, values: readonly numbe
 
 /** What `submit` and `edit` say of a task's urgency and size. */
 export const priorityOption = (): Option =>
-  numberOption('--priority <n>', '1 first, then 2, 0, 3', [0, 1, 2, 3]);
+  numberOption('--priority <n>', '1 first, then 2, 0, 3', valuesOf(Priority));
 export const scoreOption = (description: string): Option =>
-  numberOption('--score <points>', description, [0, 1, 2, 3, 5, 8, 13, 21]);
+  numberOption('--score <points>', description, valuesOf(Score));
+
+const valuesOf = ({ options }: typeof Priority | typeof Score): readonly number[] =>
+  options.map(({ value }) => value);
 
 /** An option that takes several of some words: `--scope a b`, `--scope a,b`, or both. */
 export function listOption(

@@ -4,8 +4,8 @@ import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { Duration } from '../cards/schema/duration.ts';
 import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
-import { shellWord } from './text/shell-word.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
+import { shellWord } from './text/shell-word.ts';
 
 /** What the process's environment says; nothing else of the product reads it. */
 export interface Environment {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MeshError } from '../fabric/domain/errors.ts';
-import type { TaskEvent } from '../fabric/domain/events.ts';
+import type { Author, TaskEvent } from '../fabric/domain/events.ts';
 import type { TaskState } from '../fabric/domain/state.ts';
 import type { RunEnd } from '../fabric/ports/run-task.ts';
+import { endOfClaim } from '../fabric/queue/finish.ts';
 import type { HoldOptions } from './held-task.ts';
 import type { MeshConnection } from './mesh-connection.ts';
 import { shortId, taskNamed } from './task-ref.ts';
@@ -23,16 +24,9 @@ export async function endedBefore(
 ): Promise<TaskState | undefined> {
   if (fence === undefined) return undefined;
   const { uid, events, state } = await taskNamed(mesh, ref);
-  const ended = events
-    .slice(fence)
-    .find(
-      (event) =>
-        'fence' in event &&
-        event.fence === fence &&
-        event.kind !== 'started' &&
-        event.by.role === 'agent' &&
-        (agent === undefined || event.by.id === agent),
-    );
+  const isHolder = ({ id, role }: Author) =>
+    role === 'agent' && (agent === undefined || id === agent);
+  const ended = endOfClaim(events, fence, isHolder);
   if (ended === undefined) return undefined;
   if (isSame(ended, end)) return state;
   throw new MeshError(

@@ -1,17 +1,17 @@
 import { BoardUnavailableError } from '../fabric/domain/errors.ts';
 import type { HomeHolder } from '../fabric/embedded/home-lock.ts';
 
-/** The one command that soon answers for the home it holds. */
-const serving = 'mesh up';
+/** As the holder of a home's lock: the one command that soon answers for the home it holds. */
+export const servingCommand = 'mesh up';
 
 /**
  * The home is held by a command that gives no address: one that starts, which passes, or one that works on
  * it alone, which goes on until it ends.
  */
 export function homeInUse(home: string, holder: HomeHolder | undefined): BoardUnavailableError {
-  if (holder?.command === serving) {
+  if (holder?.command === servingCommand) {
     return new BoardUnavailableError(
-      `${home} is in use by \`${serving}\` (process ${holder.pid}), which has no address yet. Try again in a moment.`,
+      `${home} is in use by \`${servingCommand}\` (process ${holder.pid}), which has no address yet. Try again in a moment.`,
     );
   }
   const who = holder ? `\`${holder.command}\` (process ${holder.pid})` : 'another command';

@@ -1,6 +1,13 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { ContextRef, contextRefForms } from '../fabric/domain/context-ref.ts';
 import { InvalidValueError } from '../fabric/domain/errors.ts';
+import {
+  CostClass,
+  Effects,
+  Tier,
+  TrustClass,
+  VerificationPolicy,
+} from '../fabric/domain/trust.ts';
 import { listOption, priorityOption, scoreOption } from './choice-option.ts';
 import { textFile } from './given-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -32,34 +39,19 @@ export interface SubmissionOptions {
   readonly cost?: readonly string[];
 }
 
-const tiers = ['small', 'medium', 'large', 'reasoning'];
-
 /** Target and text, and what only a target that is not pinned needs. */
 export function withTarget(command: Command): Command {
   return command
     .addArgument(new Argument('<target>', 'an agent id, `any` (with what it must have), or `auto`'))
     .addArgument(new Argument('[text...]', 'what to do; `-` or nothing reads standard input'))
     .option('--file <path>', 'read the text from a file')
-    .addOption(new Option('--tier <tier>', 'any: size of model').choices(tiers))
+    .addOption(new Option('--tier <tier>', 'any: size of model').choices(Tier.options))
     .option('--skill <id>', 'any: a skill it must have')
     .option('--tools', 'any: a model that can call tools')
     .option('--vision', 'any: a model that can see')
     .option('--min-context <tokens>', 'any: least context of the model', parseWhole)
-    .addOption(
-      new Option('--trust <class>', 'any: least trust').choices([
-        'human',
-        'trusted',
-        'sandboxed',
-        'untrusted',
-      ]),
-    )
-    .addOption(
-      listOption('--cost <class...>', 'any: allowed costs', [
-        'free-local',
-        'flat-quota',
-        'metered',
-      ]),
-    )
+    .addOption(new Option('--trust <class>', 'any: least trust').choices(TrustClass.options))
+    .addOption(listOption('--cost <class...>', 'any: allowed costs', CostClass.options))
     .addOption(scoreOption('size of the task, for the tier'));
 }
 
@@ -85,14 +77,10 @@ export function withSubmission(command: Command, verifiedBy = 'whom its Card nam
       new Option(
         '--verification <who>',
         `who verifies the result (default: ${verifiedBy})`,
-      ).choices(['submitter', 'reviewer', 'human', 'none']),
+      ).choices(VerificationPolicy.options),
     )
     .addOption(
-      new Option('--effects <width>', 'widest effect it may have').choices([
-        'none',
-        'workspace',
-        'external',
-      ]),
+      new Option('--effects <width>', 'widest effect it may have').choices(Effects.options),
     )
     .addOption(
       new Option('--on-unavailable <do>', 'when nobody can do it now').choices(['park', 'reject']),

@@ -21,8 +21,10 @@ export interface Terminal {
 const widthWithoutTty = 100;
 
 /** Places a line of the result has; undefined where it goes to a file or pipe and nothing is cut. */
-export const widthOf = ({ outIsTty, columns }: Terminal): number | undefined =>
-  outIsTty ? columns : undefined;
+export const widthOf = ({
+  outIsTty,
+  columns,
+}: Pick<Terminal, 'outIsTty' | 'columns'>): number | undefined => (outIsTty ? columns : undefined);
 
 /** This process's own streams. A reader that went away (`| head`) ends the command quietly. */
 export function processTerminal(color: boolean): Terminal {

@@ -17,9 +17,10 @@ import {
   type MeshConfig,
 } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
-import { homeInUse } from './home-in-use.ts';
+import { homeInUse, servingCommand } from './home-in-use.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
+import { widthOf } from './terminal.ts';
 
 /** What a daemon takes from the command line. */
 export interface DaemonOptions {
@@ -44,10 +45,6 @@ interface Ground {
   readonly config: MeshConfig;
   readonly log: ReturnType<typeof pinoLog>;
 }
-
-/** Undefined for a file or pipe. */
-const placesOf = ({ isTTY, columns }: NodeJS.WriteStream): number | undefined =>
-  isTTY ? columns : undefined;
 
 const say = (options: DaemonOptions, text: string): void => {
   if (!options.quiet) process.stderr.write(`${text}\n`);
@@ -77,7 +74,7 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
   const { paths, config } = ground;
   const remote = boardUrl(options);
   await closingAfter(async (closers) => {
-    const lock = remote === undefined ? await ownHome(paths, 'mesh up') : undefined;
+    const lock = remote === undefined ? await ownHome(paths, servingCommand) : undefined;
     closers.add(() => lock?.release());
     const host = options.host ?? config.front.host;
     const listening: Listening[] = [];
@@ -95,16 +92,14 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     mesh.start();
     const { gatewayUrl } = config;
     await lock?.describe({
-      ...{ pid: process.pid, command: 'mesh up', url },
+      ...{ pid: process.pid, command: servingCommand, url },
       ...(gatewayUrl === undefined ? {} : { gatewayUrl }),
     });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
     const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
-    process.stdout.write(
-      options.json
-        ? `${JSON.stringify(facts)}\n`
-        : `${readyText({ ...facts, most: placesOf(process.stdout) })}\n`,
-    );
+    const { isTTY: outIsTty, columns } = process.stdout;
+    const shown = { ...facts, most: widthOf({ outIsTty, columns }) };
+    process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(shown)}\n`);
     await aborted(options.signal);
     say(options, 'Stopping: running work is handed back or put on record.');
   });

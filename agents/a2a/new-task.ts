@@ -139,17 +139,19 @@ async function contextFor(
   );
 }
 
-type Request = Omit<SubmitRequest, 'mode'>;
+type Modeless = Omit<SubmitRequest, 'mode'>;
 
 /**
  * @throws MeshError `NO_TARGET` when the agent is away, or nobody of those who could do it is there, and the
  *   task is not there already; for a target that is not pinned also what `submitTask` would refuse it for
  */
-async function refuseWhenAway(edge: Edge, request: Request): Promise<void> {
+async function refuseWhenAway(edge: Edge, request: Modeless): Promise<void> {
+  const { queue } = edge;
+  if (await queue.board.read(taskIdOf(queue, request))) return;
   const { target } = request;
   const away =
     target.kind === 'agent' ? agentAway(edge, target.agentId) : await allAway(edge, request);
-  if (away === undefined || (await isThere(edge, request))) return;
+  if (away === undefined) return;
   throw new MeshError(
     'NO_TARGET',
     `${away.said} and the task said reject. Nothing was written; send it later, or with onUnavailable park.`,
@@ -170,8 +172,8 @@ function agentAway({ availability }: Edge, agentId: string): Away | undefined {
 }
 
 /** As the router would decide about what the submit puts on record; undefined where it waits for a person who could help. */
-async function allAway(edge: Edge, request: Request): Promise<Away | undefined> {
-  if (edge.foretell === undefined || (await isThere(edge, request))) return undefined;
+async function allAway(edge: Edge, request: Modeless): Promise<Away | undefined> {
+  if (edge.foretell === undefined) return undefined;
   const { task, to } = await checkedSubmit(edge.queue, { ...request, mode: 'async' });
   const forecast = await edge.foretell(routeWishOf({ ...task, task }));
   if (forecast.do === 'route') return undefined;
@@ -181,9 +183,6 @@ async function allAway(edge: Edge, request: Request): Promise<Away | undefined> 
   const said = `Nobody who could do it is available (${forecast.reasons.join('; ')})`;
   return { said, untilMs: forecast.untilMs };
 }
-
-const isThere = async ({ queue }: Edge, request: Request): Promise<boolean> =>
-  (await queue.board.read(taskIdOf(queue, request))) !== undefined;
 
 /** A task without an agent is the router's to place; one that waits for a rating comes back later. */
 async function routed(edge: Edge, state: TaskState): Promise<TaskState> {

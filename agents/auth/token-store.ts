@@ -10,9 +10,9 @@ import type { Random } from '../../fabric/ports/random.ts';
 import { exclusively } from '../../fabric/embedded/exclusive-work.ts';
 import { writeFileAtomically } from '../../cards/registry/atomic-file.ts';
 
-/** What is kept of an API token: never the token, only its SHA-256. */
 const Label = z.string().max(100);
 
+/** What is kept of an API token: never the token, only its SHA-256. */
 export const TokenRecord = z.strictObject({
   tokenId: z.string().regex(/^[0-9a-f]{12}$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),

@@ -34,10 +34,10 @@ export interface RemoteTask {
 export function toRemoteTask(task: WireTask): RemoteTask {
   const { metadata, contextId } = task;
   const { message } = task.status;
-  const [phase, reason, ask, waits] = [
-    phaseOf(task),
-    ...['reason', 'ask', 'waits'].map((name) => textOf(metadata?.[name])),
-  ];
+  const phase = phaseOf(task);
+  const reason = textOf(metadata?.['reason']);
+  const ask = textOf(metadata?.['ask']);
+  const waits = textOf(metadata?.['waits']);
   const said = message ? partsText(message) : '';
   const options = optionsOf(task);
   return {

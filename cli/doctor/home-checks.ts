@@ -3,9 +3,9 @@ import { join, relative } from 'node:path';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import { lockHome } from '../../fabric/embedded/home-lock.ts';
 import { loadConfig, type Environment, type MeshConfig } from '../config.ts';
-import { keepPrivate, hasHome, type HomePaths } from '../home.ts';
-import { fail, ok, warn, type Finding } from './finding.ts';
+import { hasHome, type HomePaths } from '../home.ts';
 import { shellWord } from '../text/shell-word.ts';
+import { fail, ok, warn, type Finding } from './finding.ts';
 
 /** Whether there is a home and its settings are sound; the settings where they are. */
 export async function settingsFinding(
@@ -68,7 +68,6 @@ export interface RunningFront {
 export async function lockFinding({
   lock,
 }: HomePaths): Promise<{ readonly finding: Finding; readonly front?: RunningFront }> {
-  keepPrivate();
   try {
     const held = await lockHome(lock, { pid: process.pid, command: 'mesh doctor' });
     if (held.kind === 'locked') {

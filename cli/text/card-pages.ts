@@ -1,5 +1,5 @@
-import { counted } from '../../fabric/domain/counted.ts';
 import { stringify } from 'yaml';
+import { counted } from '../../fabric/domain/counted.ts';
 import type { CardDifference, CardRevision } from '../../cards/registry/card-history.ts';
 import type { CardRow, InPlace, ShownCard } from '../../cards/registry/card-operations.ts';
 import { isError, toProblemLine, type CardProblem } from '../../cards/schema/card-problem.ts';

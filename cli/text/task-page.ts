@@ -157,7 +157,7 @@ function resultText(state: TaskState): string {
   const { outcome, verdict, failure, producer } = state;
   const isResult = failure !== undefined && earlierFailure(state) === undefined;
   const lines = [
-    ...(!isResult ? [] : [`failed: ${printable(failure)}`]),
+    ...(isResult ? [`failed: ${printable(failure)}`] : []),
     ...(outcome ? [printable(outcome.summary)] : []),
     ...(outcome?.artifacts ?? []).map(({ name, artifactId, text, ref, bytes }) => {
       const head = `${oneLine(name ?? artifactId)} (${bytes} bytes${ref === undefined ? '' : `, ${oneLine(ref)}`})`;

@@ -11,9 +11,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { cardIds, homeView } from '../home-view.ts';
 import { requireHome } from '../require-home.ts';
 import type { Result, Run, Session } from '../session.ts';
-import { shellWord } from '../text/shell-word.ts';
 import { parseCount } from '../submission-options.ts';
-import { didYouMean } from '../text/did-you-mean.ts';
 import { widthOf } from '../terminal.ts';
 import {
   cardPage,
@@ -23,6 +21,8 @@ import {
   inPlaceNote,
   problemLines,
 } from '../text/card-pages.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
+import { shellWord } from '../text/shell-word.ts';
 
 const examples = `
 Examples:

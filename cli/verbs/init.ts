@@ -1,10 +1,10 @@
-import { counted } from '../../fabric/domain/counted.ts';
 import type { Command } from 'commander';
 import { initHome } from '../../cards/registry/init-home.ts';
+import { counted } from '../../fabric/domain/counted.ts';
 import { loadEnvironment } from '../config.ts';
 import { homePaths } from '../home.ts';
-import { shellWord } from '../text/shell-word.ts';
 import type { Run } from '../session.ts';
+import { shellWord } from '../text/shell-word.ts';
 
 const examples = `
 Examples:

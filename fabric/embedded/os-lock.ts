@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { busy, failureOf } from './sqlite-failure.ts';
 import type { SqliteModule } from './sqlite-module.ts';
 
@@ -18,6 +19,7 @@ export function lockFile(
   path: string,
   waitMs: number,
 ): OsLock | undefined {
+  makePrivate(path);
   const db = new DatabaseSync(path, { timeout: waitMs });
   try {
     // No prepared statement anywhere: one that is left over would keep a closed file open. The journal,
@@ -33,4 +35,13 @@ export function lockFile(
       db.close();
     },
   };
+}
+
+/** A file that is there is not opened: that would drop the locks that this process has on it. */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
 }

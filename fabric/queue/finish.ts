@@ -1,6 +1,6 @@
 import type { PrincipalId } from '../domain/ids.ts';
 import { limits } from '../domain/limits.ts';
-import type { TaskEvent } from '../domain/events.ts';
+import type { Author, TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Question, ResultArtifact } from '../domain/task.ts';
 import { decisionIdFor, humanFor, isForPerson } from '../domain/transition/questions.ts';
@@ -25,18 +25,21 @@ export async function finishRun(deps: LogWriterDeps, held: Held, end: RunEnd): P
 }
 
 /** This very claim was ended by its holder before: an earlier try whose answer was lost got through. */
-function isOnRecord(events: readonly TaskEvent[], { fence, by }: Held): boolean {
-  return events
+const isOnRecord = (events: readonly TaskEvent[], { fence, by }: Held): boolean =>
+  endOfClaim(events, fence, ({ id, role }) => id === by.id && role === by.role) !== undefined;
+
+/** The event with which one whom `isHolder` accepts ended the claim at `fence`; undefined where none is there. */
+export const endOfClaim = (
+  events: readonly TaskEvent[],
+  fence: number,
+  isHolder: (by: Author) => boolean,
+): TaskEvent | undefined =>
+  events
     .slice(fence)
-    .some(
+    .find(
       (event) =>
-        'fence' in event &&
-        event.fence === fence &&
-        event.kind !== 'started' &&
-        event.by.id === by.id &&
-        event.by.role === by.role,
+        'fence' in event && event.fence === fence && event.kind !== 'started' && isHolder(event.by),
     );
-}
 
 /** A result of a form or size that no log takes says nothing sure about what the run did. */
 function keepable(deps: LogWriterDeps, { by, fence }: Held, event: TaskEvent): TaskEvent {

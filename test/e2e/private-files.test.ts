@@ -10,13 +10,17 @@ const openTo = (folder: string): string[] =>
     (name) => (statSync(join(folder, name)).mode & 0o077) !== 0,
   );
 
-it.each(['doctor', 'tasks', 'inbox'])(
+it.each([
+  ['doctor', 'home.lock'],
+  ['tasks', 'home.lock'],
+  ['token create', 'tokens.json.lock'],
+])(
   'leaves nothing in the home’s state that others may read: mesh %s as the first command',
-  async (verb) => {
+  async (verb, made) => {
     const home = await meshHome();
     try {
-      await mesh({ home: home.dir }, verb);
-      expect(readdirSync(join(home.dir, 'state'))).toContain('home.lock');
+      await mesh({ home: home.dir }, ...verb.split(' '));
+      expect(readdirSync(join(home.dir, 'state'))).toContain(made);
       expect(openTo(join(home.dir, 'state'))).toEqual([]);
     } finally {
       home.remove();

@@ -178,6 +178,7 @@ export async function runEpisode({
   const isOver = () => weather.isCalm && people.hasSubmitted() && judge.openTasks === 0;
   await time.run(stormMs + (isCutShort ? shortRecoveryMs : recoveryMs), isOver);
   windows.hit('orphan-run', world.acts.filter(({ isOrphan }) => isOrphan).length);
+  windows.hit('caller-told', world.history.filter(({ op }) => op === 'publish').length);
   const options = { attempts: 3, isSettled: !isCutShort };
   const breaches = [...judge.breaches, ...checkHistory(world.history, store.logs(), options)];
   return { seed, claims: judge.claims, breaches, windows };

@@ -85,7 +85,7 @@ function runsOutside(options: MeshProcessOptions, isBuffered: boolean): RunTask 
 
 function endOf(roll: number, isCalm: boolean, fence: number, nowMs: number): RunEnd {
   const done = (summary: string): RunEnd => ({ kind: 'done', outcome: { summary, artifacts: [] } });
-  if (isCalm || roll < 0.62) return done(`Done by fence ${fence}.`);
+  if (isCalm || roll < 0.62) return done(saidBy(fence));
   if (roll < 0.74) return { kind: 'failed', reason: 'exit 1', retryable: true };
   if (roll < 0.77) return { kind: 'failed', reason: 'too hard', retryable: false };
   if (roll < 0.8) return { kind: 'parked', reason: 'quota', untilMs: nowMs + 20_000 };
@@ -142,9 +142,12 @@ async function answerCallers(
   }
 }
 
+const saidBy = (fence: number): string => `Done by fence ${fence}.`;
+const bySaid = /^Done by fence (\d+)\.$/;
+
 /** The caller hears what the task holds: of some run, or, where a person stood in for it, of none. */
 function publish({ world }: MeshProcessOptions, uid: TaskId, state?: TaskState): void {
   if (state?.phase !== 'done') return;
-  const fence = /^Done by fence (\d+)\.$/.exec(state.outcome?.summary ?? '')?.[1];
+  const fence = bySaid.exec(state.outcome?.summary ?? '')?.[1];
   if (fence !== undefined) world.history.push({ op: 'publish', uid, fence: Number(fence) });
 }

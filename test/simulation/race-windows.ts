@@ -30,6 +30,7 @@ export const raceWindows = {
   'clock-step': 'a wall clock is stepped while a run is under way',
   outage: 'the board can’t be reached while a run is under way',
   'card-reload': 'concurrency or admission change while work is under way',
+  'caller-told': 'a waiting caller hears what a run brought, which has to be on record',
   'late-margin': 'too little of the lease is left for a spawn, so the claim is handed back',
 } as const;
 export type RaceWindow = keyof typeof raceWindows;

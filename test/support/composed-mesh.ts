@@ -28,7 +28,8 @@ export interface ComposedMesh {
   tokenFor(wish: Partial<NewToken>): Promise<{ readonly token: string; readonly tokenId: string }>;
 }
 
-const environment: Environment = {
+/** No variable of this machine but what git needs. */
+export const testEnvironment: Environment = {
   ...{ home: undefined, url: undefined, token: undefined, meshSecret: undefined },
   ...{ gatewayUrl: undefined, gatewayKey: undefined, logLevel: undefined, noColor: true },
   all: gitEnvironment,
@@ -43,7 +44,7 @@ export async function composedMesh(
 ): Promise<ComposedMesh> {
   const paths = homePaths(home);
   const mesh: Mesh = await composeMesh({
-    ...{ paths, environment, config: await loadConfig(home, environment) },
+    ...{ paths, environment: testEnvironment, config: await loadConfig(home, testEnvironment) },
     ...{ clock: systemClock, random: systemRandom, log: recordingLog() },
     publicUrl: () => frontUrl,
     fetch: (input, init) => Promise.resolve(mesh.front.fetch(new Request(input, init))),

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { inboxOf } from '../../fabric/queue/inbox.ts';
 import { appendAll, askedBy, claimedBy, settledBy, submitted } from '../support/board-builders.ts';
+import { heldFlush } from '../support/held-flush.ts';
 import { person, queueMesh } from '../support/queue-mesh.ts';
 
 it('shows everything that waits for somebody, however much is newer', async () => {
@@ -29,4 +30,17 @@ it('shows everything that waits for somebody, however much is newer', async () =
   ]);
   expect(items).toHaveLength(3 + 501);
   expect(await inboxOf(deps, person('mallory'))).toEqual([]);
+});
+
+it('shows nothing that a crash could still take back', async () => {
+  const { deps } = queueMesh();
+  const uid = await submitted(deps.board, {}, { to: 'submitted' });
+  const disk = heldFlush(deps.board);
+  disk.hold();
+  let isShown = false;
+  const items = inboxOf({ board: disk.board }, person('alvis')).finally(() => (isShown = true));
+  await vi.waitFor(() => expect(disk.waiting()).toBe(1));
+  expect(isShown).toBe(false);
+  disk.release();
+  expect((await items).map(({ state }) => state.taskId)).toEqual([uid]);
 });
