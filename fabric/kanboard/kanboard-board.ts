@@ -120,9 +120,11 @@ function logsOf(
     },
     async read(uid) {
       requireOpen(life);
+      // What only this process has is there also before the board was ever reached.
+      const own = await mirror.read(uid);
+      if (own && logs.isLocal(own.state)) return own;
       await poll.ready();
       const known = await mirror.read(uid);
-      if (known && logs.isLocal(known.state)) return known;
       // Both in one go for what is known to be claimed, which is what is read most.
       const [fresh, early] = await Promise.all([
         logs.refresh(uid),

@@ -18,10 +18,17 @@ export type Reply =
  */
 export class NoAnswerError extends BoardUnavailableError {
   readonly mayBeDone: boolean;
+  /** The credential was refused: no repeat will be answered otherwise. */
+  readonly isRefused: boolean;
 
-  constructor(message: string, mayBeDone: boolean, options: { cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    mayBeDone: boolean,
+    { isRefused = false, ...options }: { cause?: unknown; isRefused?: boolean } = {},
+  ) {
     super(message, options);
     this.mayBeDone = mayBeDone;
+    this.isRefused = isRefused;
   }
 }
 
@@ -139,6 +146,7 @@ const credentialError = (what: string, status: number, mayBeDone: boolean) =>
           'MESH_KANBOARD_TOKEN, or board.tokenFile in mesh.yaml.'
       : `Kanboard forbade ${what} (HTTP 403). The mesh needs the application token, not a person’s.`,
     mayBeDone && status === 403,
+    { isRefused: true },
   );
 
 function parsedJson(text: string): unknown {
