@@ -206,6 +206,7 @@ cmd_install() {
   fi
   local t0=$SECONDS php deb
   apt_conf
+  say "installing below $HOME_DIR, only this once"
   say "refreshing private package lists"
   aptget -qq update >"$APT/update.log" 2>&1 || { cat "$APT/update.log" >&2; die "apt-get update failed"; }
   aptcache show kanboard >/dev/null 2>&1 || die "the mirror offers no kanboard package"
@@ -537,7 +538,7 @@ cmd_user() {
     if (getenv("KANBOARD_USER_PASSWORD")) $values["password"] = password_hash(getenv("KANBOARD_USER_PASSWORD"), PASSWORD_BCRYPT);
     if (getenv("KANBOARD_USER_TOKEN")) $values["api_access_token"] = getenv("KANBOARD_USER_TOKEN");
     $users()->update($values);
-  ' "$APP" "$1" || die "there is no user $1"
+  ' -- "$APP" "$1" || die "there is no user $1"
 }
 
 cmd_reset() { # a running server is stopped first
