@@ -17,6 +17,8 @@ export interface ScriptEnd {
   readonly said: readonly string[];
   /** Why it failed, in its last words. */
   readonly error: string;
+  /** By the signal or after ten minutes. */
+  readonly wasCut: boolean;
 }
 
 /** The packaged kanboard-dev.sh on one data folder. Never rejects. */
@@ -94,10 +96,10 @@ async function endOf(
   try {
     const [code] = (await once(child, 'close')) as [number | null];
     const last = said.findLast((words) => words.startsWith('error: '))?.slice('error: '.length);
-    const error = cut.aborted ? 'it was stopped before it was done' : (last ?? 'it gave no reason');
-    return { exitCode: code ?? undefined, stdout, said, error };
+    const error = last ?? 'it gave no reason';
+    return { exitCode: code ?? undefined, stdout, said, error, wasCut: cut.aborted };
   } catch {
-    return { exitCode: undefined, stdout, said, error: 'it has no bash' };
+    return { exitCode: undefined, stdout, said, error: 'it has no bash', wasCut: false };
   } finally {
     cut.removeEventListener('abort', end);
   }

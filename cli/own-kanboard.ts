@@ -118,6 +118,7 @@ async function startOnSomePort(
       const [, told] = /^KANBOARD_URL=http:\/\/127\.0\.0\.1:(\d+)\/$/m.exec(end.stdout) ?? [];
       return { port: Number(told ?? port), adopted: end.said.includes('already running') };
     }
+    if (end.wasCut) throw wasCut();
     if (end.exitCode !== portTaken) throw cannotRun(end.error);
     log.warn('kanboard.port-taken', { port });
   }
@@ -136,6 +137,12 @@ async function succeed(
   if (exitCode === 0) return;
   throw new MeshError('FABRIC_DOWN', `The mesh's own Kanboard: ${args[0]} failed: ${error}.`);
 }
+
+const wasCut = (): MeshError =>
+  new MeshError(
+    'FABRIC_DOWN',
+    "The start of the mesh's own Kanboard was stopped before it was done. Start the mesh again.",
+  );
 
 function cannotRun(why: string): MeshError {
   const compose = join(packageRoot(), 'deploy', 'kanboard', 'compose.yaml');

@@ -14,15 +14,16 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 interface Place {
   readonly folder: string;
   readonly port?: number;
+  readonly signal?: AbortSignal;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-function open({ folder, port, environment }: Place) {
+function open({ environment, ...place }: Place) {
   const log = recordingLog();
   const said: string[] = [];
   const opened = ownKanboard({
-    ...{ folder, environment, log, random: systemRandom },
-    ...(port === undefined ? {} : { port }),
+    ...place,
+    ...{ environment, log, random: systemRandom },
     say: (text) => said.push(text),
   });
   return { opened, events: () => log.lines.map(({ event }) => event), said };
@@ -130,6 +131,13 @@ describe('Where the machine can’t run a Kanboard', () => {
         /needs apt-get, that is, a Debian system\. .*compose\.yaml.*--board kanboard:<url>/,
       ) as string,
     });
+  });
+
+  it('can be stopped before it is done', async () => {
+    const folder = await temporaryFolder();
+    const environment = { PATH: process.env['PATH'], HOME: folder };
+    const { opened } = open({ folder, environment, signal: AbortSignal.abort() });
+    await expect(opened).rejects.toThrow('was stopped before it was done');
   });
 
   it('says so where there is no shell', async () => {
