@@ -3,7 +3,7 @@
 # kanboard-dev.sh - a real Kanboard on 127.0.0.1 for development, tests and `mesh up`, from nothing
 # but Debian packages, without root and without installing anything into the system.
 #
-#   kanboard-dev.sh install [--force]
+#   kanboard-dev.sh install [--force] [--postgres]
 #   kanboard-dev.sh start   [--data DIR] [--port P] [--workers N] [--server php|fpm] [--pgbouncer]
 #   kanboard-dev.sh stop    [--data DIR]
 #   kanboard-dev.sh status  [--data DIR]
@@ -30,6 +30,7 @@
 #   * Release files are checked with the Debian archive keyring (signed-by=), and each .deb by its hash.
 #   * The .debs are unpacked with `dpkg -x` into a private root: no maintainer scripts, no root
 #     rights, nothing to undo (delete the folder).
+#   * --postgres adds the release's PostgreSQL server: for tests on a machine that has none.
 #   * Paths that Debian bakes into kanboard are rewritten to the private root; all settings go
 #     through the environment variables that Kanboard reads by itself.
 #
@@ -42,6 +43,7 @@ PORT=8085
 WORKERS=
 SERVER=php
 PGBOUNCER=
+POSTGRES=
 FORCE=
 DB_URL=${KANBOARD_DATABASE_URL:-}
 
@@ -119,10 +121,14 @@ only_php_libraries() {
 }
 
 download() {
-  local php roots libs runtime missing pgbouncer=
+  local php roots libs runtime missing postgres= pgbouncer=
   php=$1
   runtime="$php-cli $php-fpm $php-common $php-opcache $php-sqlite3 $php-pgsql $php-mbstring $php-gd $php-xml $php-curl nginx nginx-common"
   if aptcache show pgbouncer >/dev/null 2>&1; then pgbouncer=pgbouncer; fi
+  if [ -n "$POSTGRES" ]; then
+    postgres=$(aptcache depends postgresql | awk '$1=="Depends:" && $2 ~ /^postgresql-[0-9]+$/ {print $2; exit}')
+    postgres="$postgres ${postgres/postgresql/postgresql-client}"
+  fi
 
   # PHP libraries: those kanboard names, then everything they need in turn.
   roots=$(aptcache depends kanboard | awk '$1 ~ /Depends:/ {print $2}' | only_php_libraries)
@@ -130,14 +136,15 @@ download() {
   libs=$(aptcache depends --recurse --important $roots | grep -E '^[a-z]' | only_php_libraries)
   libs="$libs composer fonts-font-awesome libjs-jquery-ui"   # composer: only its ClassLoader is used
 
-  # Shared libraries that these programs need and this machine lacks (often none).
+  # Shared libraries that these programs need and this machine lacks (often none). libllvm is for
+  # PostgreSQL's JIT only, which is taken out.
   # shellcheck disable=SC2086
-  missing=$(aptget -s install $runtime $pgbouncer 2>/dev/null | awk '$1=="Inst" {print $2}' |
-            grep -E '^lib' | grep -v -E '^libnginx|^libphp|^libapache|-perl$' || true)
+  missing=$(aptget -s install $runtime $pgbouncer $postgres 2>/dev/null | awk '$1=="Inst" {print $2}' |
+            grep -E '^lib' | grep -v -E '^libnginx|^libphp|^libapache|^libllvm|-perl$' || true)
 
   say "downloading packages"
   # shellcheck disable=SC2086
-  (cd "$HOME_DIR/debs" && aptget -qq download kanboard $runtime $libs $pgbouncer $missing) || die "download failed"
+  (cd "$HOME_DIR/debs" && aptget -qq download kanboard $runtime $libs $pgbouncer $postgres $missing) || die "download failed"
 }
 
 # A php.ini that loads the unpacked extensions, in Debian's load order.
@@ -179,6 +186,7 @@ relocate() {
   #     Kanboard takes all settings from the environment.
   rm -f "$APP/config.php"
   [ -e "$APP/.htaccess" ] || rm -f "$APP/.htaccess"
+  rm -rf "$ROOT"/usr/lib/postgresql/*/lib/{bitcode,llvmjit*.so}
 }
 
 check_unpacked() {
@@ -206,6 +214,7 @@ cmd_install() {
   fi
   local t0=$SECONDS php deb
   apt_conf
+  say "installing below $HOME_DIR, only this once"
   say "refreshing private package lists"
   aptget -qq update >"$APT/update.log" 2>&1 || { cat "$APT/update.log" >&2; die "apt-get update failed"; }
   aptcache show kanboard >/dev/null 2>&1 || die "the mirror offers no kanboard package"
@@ -537,7 +546,7 @@ cmd_user() {
     if (getenv("KANBOARD_USER_PASSWORD")) $values["password"] = password_hash(getenv("KANBOARD_USER_PASSWORD"), PASSWORD_BCRYPT);
     if (getenv("KANBOARD_USER_TOKEN")) $values["api_access_token"] = getenv("KANBOARD_USER_TOKEN");
     $users()->update($values);
-  ' "$APP" "$1" || die "there is no user $1"
+  ' -- "$APP" "$1" || die "there is no user $1"
 }
 
 cmd_reset() { # a running server is stopped first
@@ -565,6 +574,7 @@ if [ "$cmd" = user ] && [ $# -gt 0 ]; then name=$1; shift; fi
 while [ $# -gt 0 ]; do
   case $1 in
     --pgbouncer) PGBOUNCER=yes; shift; continue;;
+    --postgres) POSTGRES=yes; shift; continue;;
     --force) FORCE=yes; shift; continue;;
     --data|--port|--workers|--server) [ $# -gt 1 ] || usage;;
     *) usage;;
