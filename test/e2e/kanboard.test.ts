@@ -6,7 +6,7 @@ import { meshHome, otherHost, type MeshHome } from '../support/mesh-home.ts';
 import { eventually, mesh, startMesh, type MeshProcess } from '../support/mesh-process.ts';
 import { findTasks, submit, taskState } from '../support/mesh-tasks.ts';
 import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
-import { describeWith } from '../support/services/service.ts';
+import { availableService, describeWith } from '../support/services/service.ts';
 
 describeWith('kanboard', 'a mesh on a Kanboard', () => {
   let home: MeshHome;
@@ -101,4 +101,35 @@ describeWith('kanboard', 'a mesh on a Kanboard', () => {
     expect(none.code).toBe(4);
     expect(none.stderr).toMatch(/Settings → API.*board\.kanboard\.tokenFile/);
   });
+
+  it('brings up a Kanboard of its own, keeps it alive, and stops it', async () => {
+    const fresh = await meshHome();
+    const own = { KANBOARD_DEV_HOME: availableService('kanboard').path };
+    try {
+      await fresh.addCard('player');
+      fresh.commit();
+      const up = { home: fresh.dir, env: own, args: ['--board', 'kanboard'] };
+      const first = await startMesh(up);
+      running.add(first);
+      const taskId = await submit(first, 'player', 'play');
+      const shown = async () => {
+        const { stdout } = await first.mesh('show', taskId, '--json');
+        return JSON.parse(stdout) as { state: { phase: string }; ref?: { url: string } };
+      };
+      const { ref } = await eventually(shown, ({ state }) => state.phase === 'done', 20_000);
+      const page = new URL(ref?.url ?? '').origin;
+      expect((await fetch(page)).ok).toBe(true);
+      const pid = parseInt(fresh.read('state/kanboard/data/php.pid'), 10);
+      process.kill(pid, 'SIGKILL');
+      await eventually(
+        () => submit(first, 'player', 'once more').catch(() => undefined),
+        (id) => id !== undefined,
+        30_000,
+      );
+      expect((await first.stop()).code).toBe(0);
+      await expect(fetch(page)).rejects.toThrow();
+    } finally {
+      fresh.remove();
+    }
+  }, 90_000);
 });
