@@ -347,8 +347,9 @@ group_in() {
 stop_group() {
   local pids i
   pids=$(group_in "$1")
+  # CONT: somebody may have stopped it.
   # shellcheck disable=SC2086
-  [ -z "$pids" ] || kill "-$2" $pids 2>/dev/null || true
+  [ -z "$pids" ] || { kill "-$2" $pids; kill -CONT $pids; } 2>/dev/null || true
   for ((i = 0; i < 100; i++)); do
     pids=$(group_in "$1")
     [ -n "$pids" ] || break
