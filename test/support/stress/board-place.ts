@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { openEmbeddedBoard } from '../../../fabric/embedded/embedded-board.ts';
 import { openKanboardBoard, type KanboardBoard } from '../../../fabric/kanboard/kanboard-board.ts';
 import { kanboardRpc } from '../../../fabric/kanboard/kanboard-rpc.ts';
+import type { Clock } from '../../../fabric/ports/clock.ts';
 import type { Log } from '../../../fabric/ports/log.ts';
 import { systemClock } from '../../../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../../../fabric/telemetry/system-random.ts';
@@ -21,6 +22,7 @@ export interface PlacedOptions {
   readonly folder: string;
   readonly name: string;
   readonly log: Log;
+  readonly clock?: Clock;
   readonly pollMs?: number;
   readonly timeoutMs?: number;
 }
@@ -28,9 +30,8 @@ export interface PlacedOptions {
 /** The board on Kanboard as a process of its own has it: with its own mirror, connection and poll. */
 export async function openPlacedBoard(
   { url, token, boardId }: BoardPlace,
-  { folder, name, log, timeoutMs = 15_000, ...options }: PlacedOptions,
+  { folder, name, log, timeoutMs = 15_000, clock = systemClock, ...options }: PlacedOptions,
 ): Promise<KanboardBoard> {
-  const clock = systemClock;
   const mirror = await openEmbeddedBoard({ path: join(folder, `${name}.db`), clock, log });
   const board = openKanboardBoard({
     ...options,
