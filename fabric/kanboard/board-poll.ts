@@ -70,6 +70,10 @@ export class BoardPoll {
     return this.#first;
   }
 
+  get isReady(): boolean {
+    return this.#sinceMs > 0;
+  }
+
   /** Looks every `pollMs` until `stop`. */
   start(): void {
     this.#loop ??= this.#run();

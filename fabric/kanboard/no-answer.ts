@@ -1,0 +1,14 @@
+import { BoardUnavailableError } from '../domain/errors.ts';
+
+/**
+ * Kanboard gave no usable answer. `mayBeDone`: the request may have been executed, or may still be;
+ * a refused connection and a refused credential are certain not to have been.
+ */
+export class NoAnswerError extends BoardUnavailableError {
+  readonly mayBeDone: boolean;
+
+  constructor(message: string, mayBeDone: boolean, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.mayBeDone = mayBeDone;
+  }
+}
