@@ -31,7 +31,7 @@ describeWith('kanboard', 'an event that its author never showed', () => {
     const openOther = async (name: string) => {
       const other = await openPlacedBoard(place, { folder: home, name, log, pollMs: 50, clock });
       onTestFinished(() => other.close());
-      other.parts.poll.start();
+      other.start();
       return other;
     };
     return { proxy, author, openOther };

@@ -35,7 +35,13 @@ export async function openPlacedBoard(
   const mirror = await openEmbeddedBoard({ path: join(folder, `${name}.db`), clock, log });
   const board = openKanboardBoard({
     ...options,
-    rpc: kanboardRpc({ endpoint: url, token: () => token, fetch: globalThis.fetch, timeoutMs }),
+    rpc: kanboardRpc({
+      endpoint: url,
+      token: () => token,
+      fetch: globalThis.fetch,
+      clock,
+      timeoutMs,
+    }),
     webUrl: new URL(url).origin,
     boardId,
     mirror,

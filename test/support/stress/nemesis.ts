@@ -81,7 +81,7 @@ export async function sufferNemesis(nemesis: Nemesis): Promise<void> {
 async function openDeps(home: string, place: BoardPlace, name: string): Promise<QueueDeps> {
   const log = recordingLog();
   const board = await openPlacedBoard(place, { folder: home, name, log, pollMs: 300, timeoutMs });
-  board.parts.poll.start();
+  board.start();
   return {
     board: witnessed(home, board),
     directory: crashCards(stressAgents, leaseMs),
