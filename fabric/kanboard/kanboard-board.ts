@@ -144,6 +144,8 @@ function logsOf(
         known?.state.claim && tasks.known(uid) ? beats.ofState(known.state) : undefined,
       ]);
       if (fresh === undefined) return undefined;
+      // Its submit may have got no further than the log: without a board task no other host would find it.
+      if (fresh.state.version === 1 && !logs.isLocal(fresh.state)) await tasks.of(fresh.state);
       const isOfClaim = early && fresh.state.claim?.fence === early.version;
       const counted = isOfClaim ? early : await beats.ofState(fresh.state);
       return { ...fresh, beats: counted, ...refOf(tasks.known(uid), webUrl) };
