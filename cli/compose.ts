@@ -19,6 +19,7 @@ import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { outageLog } from '../fabric/telemetry/outage-log.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
@@ -135,7 +136,8 @@ async function openCredentials(
  * those before it, and the board that was given, are closed again before it rejects.
  */
 export function composeMesh(options: ComposeOptions): Promise<Mesh> {
-  return closingOnFailure((closers) => wireMesh(options, closers));
+  const log = outageLog(options.log, options.clock);
+  return closingOnFailure((closers) => wireMesh({ ...options, log }, closers));
 }
 
 async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh> {
@@ -216,7 +218,7 @@ function lifeOf(
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
-      kanboard?.parts.poll.start();
+      kanboard?.start();
       personas.startWorkers();
       const routing = runs.startRouting();
       daemons.push(routing);

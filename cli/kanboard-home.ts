@@ -3,7 +3,8 @@ import type { BoardWebhook } from '../agents/board-webhook.ts';
 import { reasonOf } from '../fabric/domain/errors.ts';
 import { BoardUsers } from '../fabric/kanboard/board-users.ts';
 import { openKanboardBoard, type KanboardBoard } from '../fabric/kanboard/kanboard-board.ts';
-import { kanboardRpc, NoAnswerError, type KanboardRpc } from '../fabric/kanboard/kanboard-rpc.ts';
+import { kanboardRpc, type KanboardRpc } from '../fabric/kanboard/kanboard-rpc.ts';
+import { NoAnswerError } from '../fabric/kanboard/no-answer.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
 import type { Directory } from '../fabric/ports/directory.ts';
 import type { Log } from '../fabric/ports/log.ts';
@@ -41,7 +42,7 @@ export function openHomeKanboard(
 
 /** The API as `access` opens it; the mesh's own Kanboard is started again where it is found dead. */
 export function rpcOf({ endpoint, token, own }: KanboardAccess, clock: Clock): KanboardRpc {
-  const rpc = kanboardRpc({ endpoint, token: () => token, fetch: globalThis.fetch });
+  const rpc = kanboardRpc({ endpoint, token: () => token, fetch: globalThis.fetch, clock });
   if (own === undefined) return rpc;
   let lastMs = -Infinity;
   const revive = () => {
@@ -52,6 +53,7 @@ export function rpcOf({ endpoint, token, own }: KanboardAccess, clock: Clock): K
     void own.revive().catch(() => undefined);
   };
   return {
+    ...rpc,
     async batch(calls) {
       try {
         return await rpc.batch(calls);

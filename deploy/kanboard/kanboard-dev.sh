@@ -34,6 +34,7 @@
 #   * Paths that Debian bakes into kanboard are rewritten to the private root; all settings go
 #     through the environment variables that Kanboard reads by itself.
 #
+# shellcheck disable=SC2016 # single quotes around PHP
 set -euo pipefail
 export LC_ALL=C
 
@@ -121,7 +122,7 @@ only_php_libraries() {
 }
 
 download() {
-  local php roots libs runtime missing postgres= pgbouncer=
+  local php roots libs runtime missing postgres='' pgbouncer=''
   php=$1
   runtime="$php-cli $php-fpm $php-common $php-opcache $php-sqlite3 $php-pgsql $php-mbstring $php-gd $php-xml $php-curl nginx nginx-common"
   if aptcache show pgbouncer >/dev/null 2>&1; then pgbouncer=pgbouncer; fi
@@ -301,15 +302,19 @@ seed() {
       if ($value !== false && !($value === "" && $option === "api_token")) $set($option, $value);
     }
     $set("application_timezone", "UTC");
-    // A new Kanboard lets admin in with the password "admin".
     $admin = $db->table("users")->eq("username", "admin")->findOne();
-    $password = getenv("KANBOARD_ADMIN_PASSWORD") ?: null;
-    if ($password === null && $admin && !is_file(getenv("ADMIN_PASSWORD_FILE")) && password_verify("admin", $admin["password"])) {
-      $password = bin2hex(random_bytes(12));
-      file_put_contents(getenv("ADMIN_PASSWORD_FILE"), "$password\n");
+    $is = fn($password) => $admin && password_verify($password, $admin["password"]);
+    $become = fn($password) => $db->table("users")->eq("username", "admin")->update(["password" => password_hash($password, PASSWORD_BCRYPT)]);
+    $wanted = getenv("KANBOARD_ADMIN_PASSWORD");
+    if ($wanted) {
+      if (!$is($wanted)) $become($wanted);
+    } elseif (!is_file(getenv("ADMIN_PASSWORD_FILE")) && $is("admin")) {
+      // A new Kanboard lets admin in with "admin". Set before it is written: cut short here, nobody
+      // knows it, and `user admin` sets another.
+      $made = bin2hex(random_bytes(12));
+      $become($made);
+      file_put_contents(getenv("ADMIN_PASSWORD_FILE"), "$made\n");
     }
-    if ($password !== null && $admin && !password_verify($password, $admin["password"]))
-      $db->table("users")->eq("username", "admin")->update(["password" => password_hash($password, PASSWORD_BCRYPT)]);
     echo $db->table("settings")->eq("option", "api_token")->findOneColumn("value"), "\n";
   ' "$APP"
 }
@@ -383,7 +388,8 @@ stop_all() {
 sockets() {
   local run
   run=$(mktemp -d "${TMPDIR:-/tmp}/kanboard.XXXXXX")
-  [ "$(id -u)" != 0 ] || chown nobody "$run"
+  mkdir "$run/pgbouncer"
+  [ "$(id -u)" != 0 ] || { chmod 711 "$run"; chown nobody "$run/pgbouncer"; }
   ln -sfn "$run" "$DATA/run"
 }
 
@@ -392,6 +398,8 @@ sockets() {
 start_pgbouncer() {
   [ -n "$DB_URL" ] || die "--pgbouncer needs KANBOARD_DATABASE_URL"
   [ -x "$ROOT/usr/sbin/pgbouncer" ] || die "pgbouncer could not be had at install; start without --pgbouncer"
+  local sockets
+  sockets=$(readlink "$DATA/run")/pgbouncer
   php_cli -r '
     $word = fn($k) => "\x27".str_replace("\x27", "\x27\x27", getenv($k))."\x27";
     echo "[databases]\nkanboard = host=", $word("DB_HOSTNAME"), " port=", $word("DB_PORT"), " dbname=", $word("DB_NAME"),
@@ -401,7 +409,7 @@ start_pgbouncer() {
 pool_mode = session
 listen_addr =
 listen_port = 6432
-unix_socket_dir = $(readlink "$DATA/run")
+unix_socket_dir = $sockets
 auth_type = any
 default_pool_size = $((WORKERS + 4))
 max_client_conn = 500
@@ -411,8 +419,7 @@ log_disconnections = 0
 $([ "$(id -u)" != 0 ] || echo 'user = nobody')
 CONF
   launch pgbouncer "$ROOT/usr/sbin/pgbouncer" "$DATA/pgbouncer.ini"
-  export DB_HOSTNAME DB_PORT=6432 DB_NAME=kanboard
-  DB_HOSTNAME=$(readlink "$DATA/run")
+  export DB_HOSTNAME=$sockets DB_PORT=6432 DB_NAME=kanboard
 }
 
 write_fpm_conf() {
@@ -480,7 +487,7 @@ cmd_start() {
   # In a shell of its own: its lock must not be held on as long as ours.
   [ -e "$STAMP" ] || (cmd_install)
   open_data
-  local t0 version token i
+  local t0 version token began
   t0=$(date +%s%N)
   if is_whole; then
     seed >/dev/null   # the settings may be other ones now
@@ -501,7 +508,8 @@ cmd_start() {
   [ -z "$PGBOUNCER" ] || start_pgbouncer
   start_php
 
-  for ((i = 0; i < 300; i++)); do
+  began=$SECONDS
+  while [ $((SECONDS - began)) -lt 60 ]; do
     if port_answers && version=$(api_answers "$token"); then
       is_whole || break
       say "kanboard $version answers after $((($(date +%s%N) - t0) / 1000000)) ms ($SERVER, $WORKERS workers, $DB_DRIVER${PGBOUNCER:+ by pgbouncer})"
@@ -585,6 +593,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 case $SERVER in php|fpm) ;; *) usage;; esac
+case $PORT$WORKERS in *[!0-9]*) usage;; esac
 case $DATA in /*) ;; *) DATA=$PWD/$DATA;; esac
 # SQLite: one worker. With more, Kanboard's read-then-write transactions answer "database is locked"
 # (after the main change is already stored); one is also faster for writes. PostgreSQL wants several.
