@@ -10,6 +10,7 @@ import type { Directory } from '../fabric/ports/directory.ts';
 import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
+import { isShared } from './board/queues-of.ts';
 import type { HomePaths } from './home.ts';
 import type { KanboardAccess } from './kanboard-access.ts';
 
@@ -36,6 +37,7 @@ export function openHomeKanboard(
   return openKanboardBoard({
     ...{ rpc, webUrl, boardId, pollMs, mirror, clock, random, log },
     layoutOf: (queue) => (isInbox(directory, queue) ? 'inbox' : 'queue'),
+    showsWords: (queue) => !isShared(queue, directory.agents()),
     userOf: (projectId, principal) => users.of(projectId, principal),
   });
 }

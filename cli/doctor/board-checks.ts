@@ -6,7 +6,7 @@ import type { KanboardRpc } from '../../fabric/kanboard/kanboard-rpc.ts';
 import { NoAnswerError } from '../../fabric/kanboard/no-answer.ts';
 import { runningOwn } from '../board/board-ground.ts';
 import { isOldVersion, testedVersion } from '../board/kanboard-version.ts';
-import { isHuman } from '../board/setup-context.ts';
+import { isHuman } from '../board/queues-of.ts';
 import { lockedFix, zoneFix } from '../board/setup.ts';
 import { hearsChanges } from '../board/webhook-probe.ts';
 import type { KanboardSettings } from '../board-settings.ts';
