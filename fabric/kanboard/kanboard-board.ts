@@ -17,6 +17,7 @@ import type { BoardTask } from './kanboard-rows.ts';
 import { LogMirror } from './log-mirror.ts';
 import { DisplayDrift } from './display-drift.ts';
 import { FamilyLinks } from './family-links.ts';
+import { ActivityFeed } from './people/activity-feed.ts';
 import { recordFiles } from './record-files.ts';
 import { SlotLog } from './slot-log.ts';
 import { SyncProjector } from './sync-projector.ts';
@@ -60,6 +61,7 @@ export interface BoardParts {
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
   readonly projector: SyncProjector;
+  readonly activity: ActivityFeed;
 }
 
 /**
@@ -69,7 +71,7 @@ export interface BoardParts {
 export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard {
   const { mirror } = options;
   const parts = partsOf(options);
-  const { poll, display, rpc } = parts;
+  const { poll, display, rpc, activity } = parts;
   const life = { isClosed: false };
   return {
     parts,
@@ -90,6 +92,7 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
       if (life.isClosed) return;
       life.isClosed = true;
       await Promise.all([poll.stop(), parts.projector.stop()]);
+      await activity.close();
       await display.close();
       rpc.close();
     },
@@ -111,7 +114,8 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const beats = new ClaimBeats({ rpc, clock, tasks });
   const conversations = new ConversationCards(options, projects);
   const projector = new SyncProjector({ ...options, logs, tasks, display, conversations });
-  return { rpc, projects, tasks, logs, display, poll, beats, projector };
+  const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
+  return { rpc, projects, tasks, logs, display, poll, beats, projector, activity };
 }
 
 interface Life {
