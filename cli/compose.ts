@@ -65,6 +65,8 @@ export interface Mesh {
   readonly board: TaskBoard;
   /** The same, where it lies on a Kanboard. */
   readonly kanboard: KanboardBoard | undefined;
+  /** And what opens it. */
+  readonly access: KanboardAccess | undefined;
   readonly registry: CardRegistry;
   readonly queue: QueueDeps;
   /** The operator's own credential. */
@@ -94,6 +96,7 @@ async function openGround(options: ComposeOptions, closers: Closers) {
   });
   closers.add(() => registry.close());
   const access = await options.kanboard?.(registry);
+  closers.add(() => access?.own?.stop());
   // A process beside the owner of the home keeps only its own streams, in a file of its own.
   const isBeside = options.board !== undefined || options.isBeside === true;
   const beside = isBeside ? await besideDatabase(paths.beside, liveness) : undefined;
@@ -191,7 +194,7 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     serviceOf: personas.serviceOf,
   });
   return {
-    ...{ front, board, kanboard, registry, queue, token },
+    ...{ front, board, kanboard, access, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
     ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers }),

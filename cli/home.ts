@@ -19,6 +19,8 @@ export interface HomePaths {
   readonly beside: string;
   /** What this home knows of each Kanboard it worked on, a folder each; made anew from it where it is missing. */
   readonly boards: string;
+  /** Data and token of the mesh's own Kanboard. */
+  readonly ownKanboard: string;
   /** Kanboard's application token, and the one that its webhook presents. */
   readonly kanboardToken: string;
   readonly kanboardWebhookToken: string;
@@ -44,6 +46,7 @@ export function homePaths(home: string | undefined): HomePaths {
     procs: join(state, 'procs'),
     beside: join(state, 'beside'),
     boards: join(state, 'boards'),
+    ownKanboard: join(state, 'kanboard'),
     kanboardToken: join(keys, 'kanboard.token'),
     kanboardWebhookToken: join(keys, 'kanboard-webhook.token'),
   };
