@@ -146,6 +146,7 @@ const credentialError = (what: string, status: number, mayBeDone: boolean) =>
           'MESH_KANBOARD_TOKEN, or board.tokenFile in mesh.yaml.'
       : `Kanboard forbade ${what} (HTTP 403). The mesh needs the application token, not a person’s.`,
     mayBeDone && status === 403,
+    { isRefused: true },
   );
 
 function parsedJson(text: string): unknown {

@@ -6,9 +6,16 @@ import { BoardUnavailableError } from '../domain/errors.ts';
  */
 export class NoAnswerError extends BoardUnavailableError {
   readonly mayBeDone: boolean;
+  /** The credential was refused: no repeat will be answered otherwise. */
+  readonly isRefused: boolean;
 
-  constructor(message: string, mayBeDone: boolean, options: { cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    mayBeDone: boolean,
+    { isRefused = false, ...options }: { cause?: unknown; isRefused?: boolean } = {},
+  ) {
     super(message, options);
     this.mayBeDone = mayBeDone;
+    this.isRefused = isRefused;
   }
 }

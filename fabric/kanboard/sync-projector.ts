@@ -57,10 +57,13 @@ export class SyncProjector {
     this.#loop ??= this.#run().finally(unwatch);
   }
 
+  /** Brings what it still can: this process's mirror may go with it. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake.abort();
+    if (this.#loop === undefined) return;
     await this.#loop;
+    if (this.#due.size > 0) await this.pass();
   }
 
   /** Projects what is due. Returns how many tasks it brought. */

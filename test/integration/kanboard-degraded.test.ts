@@ -43,7 +43,7 @@ describeWith('kanboard', 'a board that may be down', () => {
     const log = outageLog(lines, systemClock);
     const one = await openTestBoard(
       { ...kanboard, url: proxy.url },
-      { boardId, log, pollMs: 100, timeoutMs: 500 },
+      { boardId, log, pollMs: 100, timeoutMs: 2_000 },
     );
     opened.push(one);
     const { board } = one;

@@ -16,7 +16,11 @@ const asked: RunEnd = {
 const principal = person('alvis');
 
 /** Follow-up messages until the log has `version` events. */
-async function fillTo({ deps, stateOf }: MemoryQueueMesh, uid: TaskId, version: number): Promise<void> {
+async function fillTo(
+  { deps, stateOf }: MemoryQueueMesh,
+  uid: TaskId,
+  version: number,
+): Promise<void> {
   for (let now = (await stateOf(uid)).version; now < version; now++) {
     await noteMessage(deps, principal, uid, { messageId: `m-${now}`, text: 'And?' });
   }
