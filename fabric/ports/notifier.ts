@@ -28,5 +28,5 @@ export type Delivery =
 export interface Notifier {
   readonly transport: 'command' | 'webhook' | 'mail';
   /** One attempt, over within `limits.noticeMs` and a grace. Rejects only for a bug of ours. */
-  send(notice: Notice, signal: AbortSignal): Promise<Delivery>;
+  send(notice: Notice): Promise<Delivery>;
 }

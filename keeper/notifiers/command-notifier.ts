@@ -42,7 +42,7 @@ const nothingSent = 75;
 export function commandNotifier(options: CommandNotifierOptions): Notifier {
   return {
     transport: 'command',
-    send: (notice, signal) => run(notice, options, signal),
+    send: (notice) => run(notice, options),
   };
 }
 
@@ -56,14 +56,14 @@ async function run(
     run: runProgram,
     timeoutMs = limits.noticeMs,
   }: CommandNotifierOptions,
-  signal: AbortSignal,
 ): Promise<Delivery> {
   const spec = {
     ...{ file, args, env, cwd, stdin: noticePacket(notice, address), mark: notice.noticeId },
     ...{ timeoutMs, killAfterMs: 1_000 },
     ...{ maxStdoutBytes: limits.noticeAnswerBytes, maxStderrBytes: limits.noticeAnswerBytes },
   };
-  const end = await runProgram(spec, signal);
+  // Its time is bounded; cut short by a stop of the mesh, nobody would know what it did.
+  const end = await runProgram(spec, new AbortController().signal);
   if (end.kind === 'spawn-failed') return { outcome: 'failed', reason: end.reason };
   if (end.kind !== 'exited')
     return { outcome: 'unknown', reason: `its program ended: ${end.kind}` };

@@ -21,7 +21,7 @@ export interface MailNotifierOptions {
 export function mailNotifier(options: MailNotifierOptions): Notifier {
   return {
     transport: 'mail',
-    send: (notice, signal) => mail(notice, options, signal),
+    send: (notice) => mail(notice, options),
   };
 }
 
@@ -47,7 +47,6 @@ async function transportTo({ host, port, tls, login }: MailServer, timeoutMs: nu
 async function mail(
   notice: Notice,
   { server, to, timeoutMs = limits.noticeMs }: MailNotifierOptions,
-  signal: AbortSignal,
 ): Promise<Delivery> {
   try {
     const transport = await transportTo(server, timeoutMs);
@@ -55,7 +54,7 @@ async function mail(
       ...{ from: server.from, to, subject: notice.subject, text: notice.text },
       messageId: `<${notice.noticeId.replaceAll(':', '.')}@${domainOf(server.from)}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     return takenBy(response);
   } catch (error) {

@@ -16,14 +16,13 @@ export interface WebhookNotifierOptions {
 export function webhookNotifier(options: WebhookNotifierOptions): Notifier {
   return {
     transport: 'webhook',
-    send: (notice, signal) => post(notice, options, signal),
+    send: (notice) => post(notice, options),
   };
 }
 
 async function post(
   notice: Notice,
   { url, address, headers, fetch, timeoutMs = limits.noticeMs }: WebhookNotifierOptions,
-  signal: AbortSignal,
 ): Promise<Delivery> {
   try {
     const response = await fetch(url, {
@@ -31,7 +30,7 @@ async function post(
       headers: { 'content-type': 'application/json', ...headers },
       body: noticePacket(notice, address),
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     if (response.ok) return deliveryProvenBy(await boundedText(response), notice);
     await response.body?.cancel();

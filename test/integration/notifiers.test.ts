@@ -25,7 +25,6 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-const never = new AbortController().signal;
 const shortMs = 400;
 
 const notice: Notice = {
@@ -48,7 +47,7 @@ describe('a command', () => {
       cwd: import.meta.dirname,
       run: subprocessRunner({ clock: systemClock }),
       timeoutMs: 2_000,
-    }).send(notice, never);
+    }).send(notice);
 
   it('reads the notice with its exact question, and nothing of the environment that is not its', async () => {
     const file = join(await temporaryFolder(), 'seen');
@@ -101,7 +100,7 @@ describe('a webhook', () => {
     webhookNotifier({
       ...{ url, address: undefined, fetch, timeoutMs: shortMs },
       headers: { authorization: 'Bearer secret' },
-    }).send(notice, never);
+    }).send(notice);
   const receipt = JSON.stringify({ notice_id: notice.noticeId, receipt_id: 'post-9' });
 
   it('posts the notice with the secret, and takes the receipt of its answer', async () => {
@@ -166,7 +165,7 @@ describe('e-mail', () => {
     const smtp = await littleSmtp(manner);
     const server = serverAt(port ?? smtp.port, 'none');
     const notifier = mailNotifier({ server, to: 'maria@example.org', timeoutMs: shortMs });
-    return { delivery: await notifier.send(notice, never), ...smtp };
+    return { delivery: await notifier.send(notice), ...smtp };
   };
 
   it('is queued by the server, whose words are the receipt', async () => {
@@ -204,7 +203,7 @@ describe('e-mail', () => {
     const smtp = await littleSmtp({ kind: 'takes' });
     const server = serverAt(smtp.port, 'starttls');
     const notifier = mailNotifier({ server, to: 'maria@example.org', timeoutMs: shortMs });
-    expect(await notifier.send(notice, never)).toMatchObject({ outcome: 'failed' });
+    expect(await notifier.send(notice)).toMatchObject({ outcome: 'failed' });
     expect(smtp.commands.join()).not.toContain('AUTH');
   });
 });
