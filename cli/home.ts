@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly tokens: string;
   readonly lock: string;
   readonly procs: string;
+  /** Which digests went out today, a file each. */
+  readonly digests: string;
   /** Streams of processes that work on another board, a folder each. */
   readonly beside: string;
 }
@@ -37,6 +39,7 @@ export function homePaths(home: string | undefined): HomePaths {
     tokens: join(state, 'tokens.json'),
     lock: join(state, 'home.lock'),
     procs: join(state, 'procs'),
+    digests: join(state, 'digests'),
     beside: join(state, 'beside'),
   };
 }

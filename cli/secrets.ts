@@ -48,6 +48,16 @@ export function gatewayKeyOf(paths: HomePaths, environment: Environment, agentId
   return environment.gatewayKey ?? 'none';
 }
 
+/** A secret that the settings name: the value of the variable, else of the file that `<name>_FILE` names. */
+export function namedSecret({ all }: Environment, name: string): string | undefined {
+  const value = all[name];
+  if (value !== undefined && value !== '') return value;
+  const file = all[`${name}_FILE`];
+  if (file === undefined || !existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8').trim();
+  return text === '' ? undefined : text;
+}
+
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   const trimmed = text?.trim();

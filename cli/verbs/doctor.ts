@@ -19,6 +19,7 @@ import {
   scratchFolder,
 } from '../doctor/machine-checks.ts';
 import { frontFindings, gatewayFinding } from '../doctor/network-checks.ts';
+import { noticesFindings } from '../doctor/notices-checks.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import type { HomePaths } from '../home.ts';
@@ -68,7 +69,9 @@ async function examine(session: Session): Promise<Finding[]> {
   const named = globals.url ?? environment.url;
   const front = named === undefined ? lock?.front : { url: named, gatewayUrl: undefined };
   const network = config ? await networkFindings(session, config, environment, front) : [];
-  return [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : []), ...network];
+  const told = config ? await noticesFindings(config, environment, await homeView(session)) : [];
+  const locked = lock ? [lock.finding] : [];
+  return [...machine, ...disk, finding, ...home, ...locked, ...network, ...told];
 }
 
 /** A check that can't be made is a finding, no fault: what hinders it is what people look for here. */
