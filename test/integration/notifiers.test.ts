@@ -25,6 +25,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
+/** For what never answers; whoever does has all the time that a busy machine takes. */
 const shortMs = 400;
 
 const notice: Notice = {
@@ -46,7 +47,7 @@ describe('a command', () => {
       env: { MESH_CHAT_TOKEN: 'secret' },
       cwd: import.meta.dirname,
       run: subprocessRunner({ clock: systemClock }),
-      timeoutMs: 2_000,
+      timeoutMs: behaviour === 'hang' ? 2_000 : 10_000,
     }).send(notice);
 
   it('reads the notice with its exact question, and nothing of the environment that is not its', async () => {
@@ -96,9 +97,9 @@ describe('a webhook', () => {
     });
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mesh`;
   };
-  const send = (url: string) =>
+  const send = (url: string, timeoutMs = 10_000) =>
     webhookNotifier({
-      ...{ url, address: undefined, fetch, timeoutMs: shortMs },
+      ...{ url, address: undefined, fetch, timeoutMs },
       headers: { authorization: 'Bearer secret' },
     }).send(notice);
   const receipt = JSON.stringify({ notice_id: notice.noticeId, receipt_id: 'post-9' });
@@ -124,9 +125,9 @@ describe('a webhook', () => {
     const broken = await receiver((_request, response) => response.writeHead(500).end());
     expect(await send(broken)).toMatchObject({ outcome: 'unknown' });
     const silent = await receiver(() => undefined);
-    expect(await send(silent)).toMatchObject({ outcome: 'unknown' });
+    expect(await send(silent, shortMs)).toMatchObject({ outcome: 'unknown' });
     const stuck = await receiver((_request, response) => response.write(receipt.slice(0, 9)));
-    expect(await send(stuck)).toMatchObject({ outcome: 'unknown' });
+    expect(await send(stuck, shortMs)).toMatchObject({ outcome: 'unknown' });
     const endless = await receiver((_request, response) => {
       response.end(`${' '.repeat(100_000)}${receipt}`);
     });
@@ -164,7 +165,8 @@ describe('e-mail', () => {
   const send = async (manner: SmtpManner, port?: number) => {
     const smtp = await littleSmtp(manner);
     const server = serverAt(port ?? smtp.port, 'none');
-    const notifier = mailNotifier({ server, to: 'maria@example.org', timeoutMs: shortMs });
+    const timeoutMs = manner.kind === 'hangs-after-data' ? shortMs * 5 : 10_000;
+    const notifier = mailNotifier({ server, to: 'maria@example.org', timeoutMs });
     return { delivery: await notifier.send(notice), ...smtp };
   };
 
@@ -202,7 +204,7 @@ describe('e-mail', () => {
   it('never goes to a server that offers no encryption, where it is wanted', async () => {
     const smtp = await littleSmtp({ kind: 'takes' });
     const server = serverAt(smtp.port, 'starttls');
-    const notifier = mailNotifier({ server, to: 'maria@example.org', timeoutMs: shortMs });
+    const notifier = mailNotifier({ server, to: 'maria@example.org' });
     expect(await notifier.send(notice)).toMatchObject({ outcome: 'failed' });
     expect(smtp.commands.join()).not.toContain('AUTH');
   });
