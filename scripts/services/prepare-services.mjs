@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { say } from '../bootstrap/say.mjs';
 import { prepareA2aLegacy } from './a2a-legacy.mjs';
 import { prepareChromium } from './chromium.mjs';
+import { prepareKanboard } from './kanboard.mjs';
 import { prepareLiteLlm } from './litellm.mjs';
 import { findPostgres } from './postgres.mjs';
 
@@ -10,7 +11,8 @@ import { findPostgres } from './postgres.mjs';
 const services = {
   litellm: prepareLiteLlm,
   chromium: prepareChromium,
-  postgres: findPostgres,
+  kanboard: prepareKanboard,
+  postgres: (folder) => findPostgres(() => prepareKanboard(join(folder, '../kanboard'))),
   'a2a-legacy-0.2': (folder) => prepareA2aLegacy(folder, '0.2'),
   'a2a-legacy-0.3': (folder) => prepareA2aLegacy(folder, '0.3'),
 };

@@ -5,13 +5,13 @@ import { openSession, type Result } from '../../cli/session.ts';
 import { define } from '../../cli/verbs/inbox.ts';
 import { inboxOf } from '../../fabric/queue/inbox.ts';
 import { steerTask } from '../../fabric/queue/steer.ts';
-import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
+import { agentCaller, person, queueMesh, type MemoryQueueMesh } from '../support/queue-mesh.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { typedTerminal } from '../support/typed-terminal.ts';
 
 /** What `mesh inbox` of `principal` makes. */
 async function inbox(
-  { deps, clock }: QueueMesh,
+  { deps, clock }: MemoryQueueMesh,
   principal: string,
   options: readonly string[] = [],
 ): Promise<Result> {
@@ -46,7 +46,7 @@ interface Listed {
   readonly givenUp: readonly { readonly taskId: string }[];
 }
 
-async function allKinds(): Promise<QueueMesh> {
+async function allKinds(): Promise<MemoryQueueMesh> {
   const mesh = queueMesh({ id: 'stranger', trust: 'untrusted' });
   const asked = await mesh.submit({ intent: { title: 'Paint', body: 'Paint it.' } });
   await mesh.run(asked.taskId, {

@@ -16,7 +16,8 @@ export type Service = z.infer<typeof Service>;
 export type AvailableService = Extract<Service, { available: true }>;
 
 /** What `npm test` prepares; each is one entry of scripts/services/prepare-services.mjs. */
-export type ServiceName = 'litellm' | 'chromium' | 'postgres' | 'a2a-legacy-0.2' | 'a2a-legacy-0.3';
+export type ServiceName =
+  'litellm' | 'chromium' | 'postgres' | 'kanboard' | 'a2a-legacy-0.2' | 'a2a-legacy-0.3';
 
 /** The folder that `npm test` installs services into. */
 export const servicesFolder = join(import.meta.dirname, '../../../.services');

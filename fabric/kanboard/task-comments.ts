@@ -1,0 +1,157 @@
+import type { TaskEvent } from '../domain/events.ts';
+import type { TaskState } from '../domain/state.ts';
+import type { Outcome, Question } from '../domain/task.ts';
+
+/** What a person reads of an answer before the rest is left to the run's own page. */
+const mostChars = 1_500;
+
+/**
+ * What people are told of an event in a comment of its board task, or undefined where the column says it
+ * all. In the mesh's words; an agent's own are quoted and cut (`DESIGN.md` 5.2). No id, trace or payload.
+ */
+export function commentOn(
+  before: TaskState | undefined,
+  event: TaskEvent,
+  after: TaskState,
+): string | undefined {
+  switch (event.kind) {
+    case 'claimed':
+    case 'started':
+      return startedText(before, event, after);
+    case 'settled':
+      return settledText(event.outcome, after);
+    case 'asked':
+      return questionText(event.question);
+    case 'answered':
+      return `💬 **${event.by.id}** answered: ${quoted(event.value)}`;
+    case 'failed':
+    case 'expired':
+      return failedText(event.reason, after);
+    case 'parked':
+      return before?.parks === undefined ? parkedText(event.reason, event.untilMs) : undefined;
+    case 'deferred':
+      return `⏰ Goes on ${instant(event.wakeAtMs)}.`;
+    case 'uncertain':
+      return uncertainText(event.reason);
+    case 'verified':
+      return `✔ Verified by **${event.by.id}**${event.note ? `: ${quoted(event.note)}` : '.'}`;
+    case 'refused':
+      return `✖ **${event.by.id}** refused the result: ${quoted(event.note)}`;
+    case 'canceled':
+      return `⏹ Canceled by **${event.by.id}**${event.reason ? `: ${quoted(event.reason)}` : '.'}`;
+    case 'deadLettered':
+      return deadLetterText(event.reason);
+    case 'noted':
+      return event.by.role === 'human' ? undefined : quoted(event.text);
+    case 'split':
+      return `✂ Split into ${event.children.length} tasks.`;
+    case 'reviewed':
+      return `🔎 **${event.by.id}** reviewed it: ${event.verdict}${event.note ? `. ${quoted(event.note)}` : '.'}`;
+    case 'submitted':
+    case 'admitted':
+    case 'edited':
+    case 'routed':
+    case 'paused':
+    case 'resumed':
+    case 'released':
+    case 'awaited':
+    case 'arrived':
+    case 'revokeRequested':
+    case 'revoked':
+    case 'cancelRequested':
+    case 'reviewStarted':
+    case 'deployStarted':
+    case 'deployed':
+    case 'archived':
+    case 'linked':
+    case 'receipted':
+      return undefined;
+  }
+}
+
+function startedText(
+  before: TaskState | undefined,
+  event: TaskEvent & { kind: 'claimed' | 'started' },
+  after: TaskState,
+): string | undefined {
+  // Claim and start are one line for people; the start says it where both are there.
+  if (event.kind === 'claimed' && event.attempt === undefined) return undefined;
+  const { claim, attempts } = after;
+  if (claim === undefined || before === undefined) return undefined;
+  const nth = attempts > 1 ? `, attempt ${attempts}` : '';
+  return `🔒 **${claim.holder}** is at work since ${instant(event.atMs)}${nth}.`;
+}
+
+function settledText({ summary, artifacts }: Outcome, after: TaskState): string {
+  const refs = artifacts.flatMap(({ ref, name }) => (ref ? [`- ${name ?? 'result'}: ${ref}`] : []));
+  const { verification, responsible } = after.task;
+  const next =
+    verification === 'none'
+      ? ''
+      : '\n\nNot verified yet. Close this task if the result is right; comment what is wrong and ' +
+        `drag it to Ready if it is not.${after.needsHumanVerify ? ` For **${responsible}**.` : ''}`;
+  return `✅ ${cut(summary)}${refs.length > 0 ? `\n\n${refs.join('\n')}` : ''}${next}`;
+}
+
+/** What is asked, of whom, and what each answer does: the question's own text says that. */
+export function questionText({ text, options, to, kind }: Question): string {
+  const whom = to.map((person) => `**${person}**`).join(' or ');
+  const ways =
+    kind === 'gate'
+      ? 'Comment `/approve` or `/reject`, or drag it to Approved or Rejected in your inbox.'
+      : options.length > 0
+        ? `Comment \`/answer\` and one of: ${options.join(', ')}.`
+        : 'Comment `/answer` and your words.';
+  return `❓ For ${whom}: ${quoted(text)}\n\n${ways}`;
+}
+
+function failedText(reason: string, { phase, attempts }: TaskState): string {
+  const next =
+    phase === 'ready'
+      ? 'It waits for its next attempt.'
+      : phase === 'dead-letter'
+        ? 'Its attempts are spent: drag it to Ready to have it done anew, as a new task.'
+        : phase === 'needs-review'
+          ? 'It acts outside, so a person has to look before anything runs again.'
+          : '';
+  return `⚠️ Attempt ${attempts} did not end well: ${quoted(reason)}\n\n${next}`.trim();
+}
+
+const parkedText = (reason: string, untilMs: number | undefined): string =>
+  `⏸ Waits, and no attempt is counted: ${quoted(reason)}` +
+  (untilMs === undefined ? '' : `\n\nIt goes on ${instant(untilMs)}.`);
+
+const uncertainText = (reason: string): string =>
+  `⚠️ It is not certain what this run did: ${quoted(reason)}\n\n` +
+  'Nothing runs again by itself. Look at what it did, then say so: `mesh task resolve`.';
+
+const deadLetterText = (reason: string): string =>
+  `☠ Given up: ${quoted(reason)}\n\nDrag it to Ready to have it done anew, as a new task.`;
+
+/** Somebody else's words stay words: no heading, image or list of theirs becomes the board's. */
+const quoted = (text: string): string =>
+  cut(text)
+    .split('\n')
+    .join('\n> ')
+    .replace(/^(?=.*\n)/su, '\n> ');
+
+const cut = (text: string): string => {
+  const fits = text.trim().toWellFormed();
+  return fits.length <= mostChars ? fits : `${fits.slice(0, mostChars).toWellFormed()} …`;
+};
+
+/** `2026-11-30 14:05 UTC`: one zone for everybody who reads it. */
+const instant = (atMs: number): string =>
+  `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** An end of a comment that Markdown shows as nothing: by it a comment is found again before it is repeated. */
+export const markOf = (version: number): string => `[//]: # (mesh v${version})`;
+
+/** The versions that `comments` tell of. */
+export function toldIn(comments: readonly { readonly text: string }[]): ReadonlySet<number> {
+  const versions = comments.flatMap(({ text }) => {
+    const version = /\[\/\/\]: # \(mesh v(\d+)\)\s*$/.exec(text)?.[1];
+    return version === undefined ? [] : [Number(version)];
+  });
+  return new Set(versions);
+}

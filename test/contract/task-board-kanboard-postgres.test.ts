@@ -1,0 +1,3 @@
+import { describeKanboardBoard } from './kanboard-board.contract.ts';
+
+describeKanboardBoard('postgres');
