@@ -8,6 +8,7 @@ import type { TaskState } from '../domain/state.ts';
 import { requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
+import { receivedEvent, type Arrival } from './received.ts';
 import { unknownTask } from './refusals.ts';
 
 export type Edit = Pick<
@@ -20,7 +21,8 @@ export type Steering =
   | { readonly do: 'admit' | 'pause' | 'resume' | 'archive' }
   | { readonly do: 'deadletter'; readonly reason: string }
   | { readonly do: 'revoke'; readonly to: 'ready' | 'submitted' | 'paused' }
-  | { readonly do: 'edit'; readonly edit: Edit };
+  | { readonly do: 'edit'; readonly edit: Edit }
+  | ({ readonly do: 'received' } & Arrival);
 
 /**
  * What each takes (`docs/protocol.md`): to say what is wanted and when, a submitter's scope; a person's yes to
@@ -30,6 +32,7 @@ export const steeringScopes: Readonly<Record<Steering['do'], Scope>> = {
   edit: 'tasks:submit',
   admit: 'tasks:answer',
   resume: 'tasks:answer',
+  received: 'tasks:answer',
   pause: 'tasks:cancel',
   revoke: 'tasks:cancel',
   archive: 'tasks:cancel',
@@ -38,7 +41,8 @@ export const steeringScopes: Readonly<Record<Steering['do'], Scope>> = {
 
 /**
  * Admits, pauses, resumes, archives, edits a task, gives it up or takes a running one back. People only, and only those
- * whose task it is: who may merely see it (a past answerer, a reader of all) may not.
+ * whose task it is: who may merely see it (a past answerer, a reader of all) may not. That a notice came is said by
+ * whom it was for.
  * @throws MeshError `NOT_FOUND`, `TRUST_DENIED`, `BAD_TRANSITION`
  */
 export async function steerTask(
@@ -56,6 +60,7 @@ export async function steerTask(
   const by = authorOf(principal);
   return change(deps, uid, ({ state }) => {
     if (!maySee(state, principal)) throw unknownTask(uid);
+    if (steering.do === 'received') return receivedEvent(deps, principal, state, steering);
     if (!maySteer(state, principal)) throw notTheirs(principal, steering, uid);
     switch (steering.do) {
       case 'admit':
