@@ -90,9 +90,13 @@ const lifeCycles =
     return ended;
   };
 
-async function ownRates(folder: string): Promise<Rates> {
+/** Life cycles a second of the embedded board, by tasks in flight. */
+export async function embeddedRates(
+  folder: string,
+  inFlight: readonly number[] = levels,
+): Promise<Rates> {
   const rates: Rates = new Map();
-  for (const level of levels) {
+  for (const level of inFlight) {
     const board = await openAt(join(folder, `life-${level}.db`));
     rates.set(level, await rateOf(lifeCycles(board), level));
     await board.close();
@@ -176,7 +180,7 @@ export async function benchEmbedded(): Promise<void> {
     console.log('Embedded board: submit, claim, done, verified, each durable; by tasks in flight');
     const syncs = syncsPerSecond(folder);
     console.log(`  the disk: ${rounded(syncs)} appends of 4 KiB with fdatasync a second`);
-    const own = await ownRates(folder);
+    const own = await embeddedRates(folder);
     printRates('embedded', own);
     const most = own.get(256) ?? Number.NaN;
     console.log(

@@ -72,7 +72,10 @@ interface Postgres {
  * pg-boss and graphile-worker on a PostgreSQL of their own on the same disk, `fsync=on`, one claim a
  * job. A life cycle of theirs is send, fetch, complete: one durable step fewer than ours.
  */
-export async function peerRates(folder: string): Promise<PeerRates[]> {
+export async function peerRates(
+  folder: string,
+  inFlight: readonly number[] = levels,
+): Promise<PeerRates[]> {
   const names = ['pg-boss', 'graphile-worker'] as const;
   const leftOut = (reason: string) => names.map((name) => ({ name, version: '', reason }));
   const peers = join(import.meta.dirname, 'node_modules');
@@ -82,8 +85,8 @@ export async function peerRates(folder: string): Promise<PeerRates[]> {
   const { postgres, version, stop } = await startPostgres(binaries, join(folder, 'postgres'));
   try {
     return [
-      await ratesOf('pg-boss', version, () => pgBoss(postgres)),
-      await ratesOf('graphile-worker', version, () => graphile(postgres)),
+      await ratesOf('pg-boss', version, inFlight, () => pgBoss(postgres)),
+      await ratesOf('graphile-worker', version, inFlight, () => graphile(postgres)),
     ];
   } finally {
     await stop();
@@ -95,12 +98,17 @@ type OpenPeer = () => Promise<{
   end: () => Promise<void>;
 }>;
 
-async function ratesOf(name: string, postgres: string, open: OpenPeer): Promise<PeerRates> {
+async function ratesOf(
+  name: string,
+  postgres: string,
+  inFlight: readonly number[],
+  open: OpenPeer,
+): Promise<PeerRates> {
   const manifest = join(import.meta.dirname, 'node_modules', name, 'package.json');
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   const { cycles, end } = await open();
   const rates: Rates = new Map();
-  for (const level of levels) rates.set(level, await rateOf(await cycles(level), level));
+  for (const level of inFlight) rates.set(level, await rateOf(await cycles(level), level));
   await end();
   return { name, version: `${version}, ${postgres}`, rates };
 }

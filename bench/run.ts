@@ -2,7 +2,12 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { figureLine, type BenchReport } from './figure.ts';
 import { inFolder, syncsPerSecond } from './life-cycle.ts';
 
-type Bench = (say: (text: string) => void) => Promise<BenchReport | undefined>;
+interface Options {
+  /** Also what takes long. */
+  readonly isLarge: boolean;
+}
+
+type Bench = (say: (text: string) => void, options: Options) => Promise<BenchReport | undefined>;
 
 /** By the name that `npm run bench -- <name>` takes, in the order of a whole run; each loads its own. */
 const benches: Readonly<Record<string, Bench>> = {
@@ -10,6 +15,7 @@ const benches: Readonly<Record<string, Bench>> = {
   start: async (say) => (await import('./start.ts')).benchStart(say),
   'submit-to-start': async (say) => (await import('./submit-to-start.ts')).benchSubmitToStart(say),
   'sync-hop': async (say) => (await import('./sync-hop.ts')).benchSyncHop(say),
+  kanboard: async (say, options) => (await import('./kanboard.ts')).benchKanboard(say, options),
   // It prints its own table as it goes.
   embedded: async () => {
     await (await import('./embedded.ts')).benchEmbedded();
@@ -54,11 +60,12 @@ function printReport({ bench, peers, figures }: BenchReport): void {
 /** @returns the exit code: 1 for a name that no bench has */
 async function runBenches(args: readonly string[]): Promise<number> {
   const json = args.includes('--json');
-  const names = args.filter((arg) => arg !== '--json');
+  const isLarge = args.includes('--large');
+  const names = args.filter((arg) => arg !== '--json' && arg !== '--large');
   const unknown = names.filter((name) => !Object.hasOwn(benches, name));
   if (unknown.length > 0) {
     note(
-      `there is no bench ${unknown.join(', ')}. Use: ${Object.keys(benches).join(', ')}, --json`,
+      `there is no bench ${unknown.join(', ')}. Use: ${Object.keys(benches).join(', ')}, --json, --large`,
     );
     return 1;
   }
@@ -69,9 +76,10 @@ async function runBenches(args: readonly string[]): Promise<number> {
   const reports: BenchReport[] = [];
   for (const [name, bench] of Object.entries(benches)) {
     if (names.length > 0 && !names.includes(name)) continue;
-    const report = await bench((text) => {
+    const say = (text: string) => {
       note(`${name}: ${text}`);
-    });
+    };
+    const report = await bench(say, { isLarge });
     if (report === undefined) continue;
     reports.push(report);
     if (!json) printReport(report);

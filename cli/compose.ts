@@ -19,6 +19,7 @@ import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { watchPeople } from '../fabric/people/watch-people.ts';
 import { outageLog } from '../fabric/telemetry/outage-log.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
@@ -33,6 +34,7 @@ import { mirrorPath, openHomeKanboard, webhookOf } from './kanboard-home.ts';
 import { openModelPlane, type ModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns, type PersonaRuns } from './persona-runs.ts';
+import { openNotices } from './notices.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
 import { strayRunEnder } from './stray-runs.ts';
 
@@ -193,11 +195,13 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     metrics: () => metrics.text(),
     serviceOf: personas.serviceOf,
   });
+  const onNotice = metrics.noticed;
+  const notices = () => openNotices({ ...options, registry, availability, onNotice });
   return {
     ...{ front, board, kanboard, access, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
-    ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers }),
+    ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers, notices }),
   };
 }
 
@@ -208,17 +212,21 @@ interface Living {
   readonly underWay: RunsUnderWay;
   readonly stopping: AbortController;
   readonly closers: Closers;
+  readonly notices: () => ReturnType<typeof openNotices>;
 }
 
 /** From the first claim to the last one on record. */
 function lifeOf(
-  { queue, liveness, journal, kanboard }: Awaited<ReturnType<typeof openGround>>,
-  { personas, runs, models, underWay, stopping, closers }: Living,
+  { queue, liveness, journal, kanboard, access }: Awaited<ReturnType<typeof openGround>>,
+  { personas, runs, models, underWay, stopping, closers, notices }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
-      kanboard?.start();
+      if (kanboard && access) {
+        daemons.push({ stop: watchPeople({ board: kanboard, queue, boardId: access.boardId }) });
+        kanboard.start();
+      }
       personas.startWorkers();
       const routing = runs.startRouting();
       daemons.push(routing);
@@ -227,8 +235,10 @@ function lifeOf(
         routing.wake();
       });
       closers.add(unfollow);
-      if (keeper)
-        daemons.push(startKeeper(queue, { liveness, journal, endRun: strayRunEnder(queue) }));
+      if (!keeper) return;
+      const told = notices();
+      const observing = { liveness, journal, endRun: strayRunEnder(queue) };
+      daemons.push(startKeeper(queue, { ...observing, ...(told && { notices: told }) }));
     },
     async stop() {
       stopping.abort();

@@ -20,6 +20,7 @@ import {
   scratchFolder,
 } from '../doctor/machine-checks.ts';
 import { frontFindings, gatewayFinding } from '../doctor/network-checks.ts';
+import { noticesFindings } from '../doctor/notices-checks.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import type { HomePaths } from '../home.ts';
@@ -73,8 +74,9 @@ async function examine(session: Session): Promise<Finding[]> {
   const board = config?.board
     ? await boardFindings({ session, paths, config, environment, frontUrl })
     : [];
+  const told = config ? await noticesFindings(config, environment, await homeView(session)) : [];
   const local = [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : [])];
-  return [...local, ...network, ...board];
+  return [...local, ...network, ...board, ...told];
 }
 
 /** A check that can't be made is a finding, no fault: what hinders it is what people look for here. */
