@@ -137,7 +137,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: 'board',
-    summary: 'set up a Kanboard for the mesh, save it, bring it back',
+    summary: 'set up a Kanboard for the mesh, or go on with a restored one',
     group: running,
     load: () => import('./verbs/board.ts'),
   },

@@ -14,6 +14,7 @@ const examples = `
 Examples:
   mesh board setup --board kanboard:https://board.example.org
   mesh board setup --dry-run
+  mesh board restore --accept
 
 They look after the Kanboard that the tasks lie on; which one, mesh.yaml says or --board.
 `;
