@@ -20,6 +20,7 @@ import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { outageLog } from '../fabric/telemetry/outage-log.ts';
+import { watchPeople } from '../fabric/people/watch-people.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
@@ -216,13 +217,17 @@ interface Living {
 
 /** From the first claim to the last one on record. */
 function lifeOf(
-  { queue, liveness, journal, kanboard }: Awaited<ReturnType<typeof openGround>>,
+  { queue, liveness, journal, kanboard, access }: Awaited<ReturnType<typeof openGround>>,
   { personas, runs, models, underWay, stopping, closers, notices }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
-      kanboard?.start();
+      if (kanboard && access) {
+        const unwatch = watchPeople({ board: kanboard, queue, boardId: access.boardId });
+        daemons.push({ stop: unwatch });
+        kanboard.start();
+      }
       personas.startWorkers();
       const routing = runs.startRouting();
       daemons.push(routing);
