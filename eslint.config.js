@@ -19,6 +19,8 @@ const fabricParts = {
   queue: ['domain', 'ports'],
   embedded: ['domain', 'ports'],
   kanboard: ['domain', 'ports'],
+  /** What people do on the board, as use cases of the queue: the one place that knows both. */
+  people: ['domain', 'ports', 'queue', 'kanboard'],
   remote: ['domain', 'ports'],
   telemetry: ['domain', 'ports'],
 };

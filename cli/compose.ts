@@ -20,6 +20,7 @@ import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { outageLog } from '../fabric/telemetry/outage-log.ts';
+import { watchPeople } from '../fabric/people/watch-people.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
@@ -33,6 +34,7 @@ import { mirrorPath, openHomeKanboard, webhookOf } from './kanboard-home.ts';
 import { openModelPlane, type ModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns, type PersonaRuns } from './persona-runs.ts';
+import { openNotices } from './notices.ts';
 import { loadMeshSecret, operatorToken } from './secrets.ts';
 import { strayRunEnder } from './stray-runs.ts';
 
@@ -65,6 +67,8 @@ export interface Mesh {
   readonly board: TaskBoard;
   /** The same, where it lies on a Kanboard. */
   readonly kanboard: KanboardBoard | undefined;
+  /** And what opens it. */
+  readonly access: KanboardAccess | undefined;
   readonly registry: CardRegistry;
   readonly queue: QueueDeps;
   /** The operator's own credential. */
@@ -94,6 +98,7 @@ async function openGround(options: ComposeOptions, closers: Closers) {
   });
   closers.add(() => registry.close());
   const access = await options.kanboard?.(registry);
+  closers.add(() => access?.own?.stop());
   // A process beside the owner of the home keeps only its own streams, in a file of its own.
   const isBeside = options.board !== undefined || options.isBeside === true;
   const beside = isBeside ? await besideDatabase(paths.beside, liveness) : undefined;
@@ -190,11 +195,13 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     metrics: () => metrics.text(),
     serviceOf: personas.serviceOf,
   });
+  const onNotice = metrics.noticed;
+  const notices = () => openNotices({ ...options, registry, availability, onNotice });
   return {
-    ...{ front, board, kanboard, registry, queue, token },
+    ...{ front, board, kanboard, access, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
-    ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers }),
+    ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers, notices }),
   };
 }
 
@@ -205,17 +212,22 @@ interface Living {
   readonly underWay: RunsUnderWay;
   readonly stopping: AbortController;
   readonly closers: Closers;
+  readonly notices: () => ReturnType<typeof openNotices>;
 }
 
 /** From the first claim to the last one on record. */
 function lifeOf(
-  { queue, liveness, journal, kanboard }: Awaited<ReturnType<typeof openGround>>,
-  { personas, runs, models, underWay, stopping, closers }: Living,
+  { queue, liveness, journal, kanboard, access }: Awaited<ReturnType<typeof openGround>>,
+  { personas, runs, models, underWay, stopping, closers, notices }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
-      kanboard?.start();
+      if (kanboard && access) {
+        const unwatch = watchPeople({ board: kanboard, queue, boardId: access.boardId });
+        daemons.push({ stop: unwatch });
+        kanboard.start();
+      }
       personas.startWorkers();
       const routing = runs.startRouting();
       daemons.push(routing);
@@ -224,8 +236,10 @@ function lifeOf(
         routing.wake();
       });
       closers.add(unfollow);
-      if (keeper)
-        daemons.push(startKeeper(queue, { liveness, journal, endRun: strayRunEnder(queue) }));
+      if (!keeper) return;
+      const told = notices();
+      const observing = { liveness, journal, endRun: strayRunEnder(queue) };
+      daemons.push(startKeeper(queue, { ...observing, ...(told && { notices: told }) }));
     },
     async stop() {
       stopping.abort();

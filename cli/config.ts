@@ -7,6 +7,7 @@ import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
 import { BoardSettings } from './board-settings.ts';
 import { HttpUrl } from './http-url.ts';
+import { MailSettings, People } from './people-settings.ts';
 import { shellWord } from './text/shell-word.ts';
 
 /** Each as itself or as the file that it is in; a file wins over none, the value over the file. */
@@ -60,25 +61,35 @@ export function loadEnvironment(): Environment {
 }
 
 /** `mesh.yaml`, strict: an unknown key is an error. */
-const MeshYaml = z.strictObject({
-  defaultHuman: AgentId,
-  front: z
-    .strictObject({
-      host: z.string().min(1).default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(4700),
-      publicUrl: HttpUrl.optional(),
-    })
-    .prefault({}),
-  gateway: z.strictObject({ url: HttpUrl }).optional(),
-  board: BoardSettings.optional(),
-  registry: z
-    .strictObject({
-      branch: z.string().min(1).default('main'),
-      fetch: Duration.default(30_000),
-      remote: z.string().min(1).optional(),
-    })
-    .prefault({}),
-});
+const MeshYaml = z
+  .strictObject({
+    defaultHuman: AgentId,
+    front: z
+      .strictObject({
+        host: z.string().min(1).default('127.0.0.1'),
+        port: z.int().min(0).max(65_535).default(4700),
+        publicUrl: HttpUrl.optional(),
+      })
+      .prefault({}),
+    gateway: z.strictObject({ url: HttpUrl }).optional(),
+    board: BoardSettings.optional(),
+    registry: z
+      .strictObject({
+        branch: z.string().min(1).default('main'),
+        fetch: Duration.default(30_000),
+        remote: z.string().min(1).optional(),
+      })
+      .prefault({}),
+    people: People.default({}),
+    mail: MailSettings.optional(),
+  })
+  .refine(
+    ({ people, mail }) => mail !== undefined || !Object.values(people).some((one) => one.mail),
+    {
+      error: 'people are reached by mail, so name the server it leaves by: host, from',
+      path: ['mail'],
+    },
+  );
 
 export type MeshConfig = Readonly<z.infer<typeof MeshYaml>> & {
   /** From `mesh.yaml` or `MESH_GATEWAY_URL`; absent = model personas wait. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { CardRegistry } from '../cards/registry/card-registry.ts';
 import { MeshError } from '../fabric/domain/errors.ts';
 import { lockHome, type HomeLock } from '../fabric/embedded/home-lock.ts';
+import type { Log } from '../fabric/ports/log.ts';
 import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
@@ -36,6 +37,9 @@ export interface DaemonBoardOptions {
   /** As typed: `mesh serve`. */
   readonly command: string;
   readonly closers: Closers;
+  readonly log: Log;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
 }
 
 /** The board of a process that owns its home, unless it works on another mesh's. */
@@ -68,8 +72,10 @@ export async function workerBoard(
       ? { parts: {}, name: 'embedded' }
       : onKanboard(choice.settings, options, agentId);
   }
-  // A Kanboard is there for everybody; who was not told to use it directly asks whoever has the home.
-  if (choice.kind === 'kanboard' && options.board !== undefined) {
+  // A Kanboard is there for everybody; who was not told to use it directly asks whoever has the home. The mesh's own
+  // one is its owner's to start and to stop.
+  const isNamed = options.board !== undefined;
+  if (choice.kind === 'kanboard' && isNamed && choice.settings.url !== undefined) {
     const { parts, name } = onKanboard(choice.settings, options, agentId);
     return { parts: { ...parts, isBeside: true }, name };
   }
@@ -79,12 +85,12 @@ export async function workerBoard(
 
 function onKanboard(
   settings: KanboardSettings,
-  { paths, environment }: DaemonBoardOptions,
+  options: DaemonBoardOptions,
   agentId?: string,
 ): Pick<DaemonBoard, 'parts' | 'name'> {
   const kanboard = (registry: CardRegistry) => {
     if (agentId !== undefined) requireTrusted(registry, agentId);
-    return kanboardAccess(settings, { paths, environment, random: systemRandom });
+    return kanboardAccess(settings, { ...options, random: systemRandom });
   };
   return { parts: { kanboard }, name: `kanboard:${settings.url ?? 'own'}` };
 }

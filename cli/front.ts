@@ -78,7 +78,12 @@ export function createFront(deps: FrontDeps): Hono {
   });
   app.all('/agents/:agentId/*', (c) => toPersona(deps, c, c.req.param('agentId')));
   app.all('/agents/:agentId', (c) => toPersona(deps, c, c.req.param('agentId')));
-  app.post('/board/webhook', boardWebhook(deps.webhook));
+  const webhook = boardWebhook(deps.webhook);
+  app.post('/board/webhook', webhook.hear);
+  app.get('/board/webhook', async (c) => {
+    requireScope(await authenticate(c.req.raw), 'tasks:read');
+    return c.json({ heard: webhook.heard() ?? null });
+  });
   app.route('/board', boardRoutes({ board: queue.board, authenticate, onError }));
   app.post('/inbox/links', async (c) => {
     const grant = people.grantFor(await authenticate(c.req.raw), c.req.raw);

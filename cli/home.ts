@@ -15,10 +15,14 @@ export interface HomePaths {
   readonly tokens: string;
   readonly lock: string;
   readonly procs: string;
+  /** Which digests went out today, a file each. */
+  readonly digests: string;
   /** Streams of processes that work on another board, a folder each. */
   readonly beside: string;
   /** What this home knows of each Kanboard it worked on, a folder each; made anew from it where it is missing. */
   readonly boards: string;
+  /** Data and token of the mesh's own Kanboard. */
+  readonly ownKanboard: string;
   /** Kanboard's application token, and the one that its webhook presents. */
   readonly kanboardToken: string;
   readonly kanboardWebhookToken: string;
@@ -42,8 +46,10 @@ export function homePaths(home: string | undefined): HomePaths {
     tokens: join(state, 'tokens.json'),
     lock: join(state, 'home.lock'),
     procs: join(state, 'procs'),
+    digests: join(state, 'digests'),
     beside: join(state, 'beside'),
     boards: join(state, 'boards'),
+    ownKanboard: join(state, 'kanboard'),
     kanboardToken: join(keys, 'kanboard.token'),
     kanboardWebhookToken: join(keys, 'kanboard-webhook.token'),
   };

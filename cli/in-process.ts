@@ -98,10 +98,15 @@ async function openHere(
   const { composeMesh } = await import('./compose.ts');
   const config = await loadConfig(paths.home, environment);
   const choice = boardChoiceOf(undefined, config);
+  // What goes wrong is the command's own error line.
+  const log = pinoLog({ level: logLevelOf(environment) ?? 'silent' });
   const url = `http://${config.front.host}:${config.front.port}`;
   const accessOf = async (settings: KanboardSettings) => {
     const { kanboardAccess } = await import('./kanboard-access.ts');
-    return kanboardAccess(settings, { paths, environment, random: systemRandom });
+    const say = (text: string) => {
+      if (process.stderr.isTTY) process.stderr.write(`${text}\n`);
+    };
+    return kanboardAccess(settings, { paths, environment, random: systemRandom, log, say });
   };
   const call: typeof fetch = (input, init) =>
     Promise.resolve(mesh.front.fetch(new Request(input, init)));
@@ -111,8 +116,7 @@ async function openHere(
     environment,
     clock: systemClock,
     random: systemRandom,
-    // What goes wrong is the command's own error line.
-    log: pinoLog({ level: logLevelOf(environment) ?? 'silent' }),
+    log,
     publicUrl: () => config.front.publicUrl ?? url,
     fetch: call,
     ...(choice.kind === 'kanboard' ? { kanboard: () => accessOf(choice.settings) } : {}),

@@ -3,7 +3,7 @@ import type { BoardWebhook } from '../agents/board-webhook.ts';
 import { reasonOf } from '../fabric/domain/errors.ts';
 import { BoardUsers } from '../fabric/kanboard/board-users.ts';
 import { openKanboardBoard, type KanboardBoard } from '../fabric/kanboard/kanboard-board.ts';
-import { kanboardRpc } from '../fabric/kanboard/kanboard-rpc.ts';
+import { kanboardRpc, type KanboardRpc } from '../fabric/kanboard/kanboard-rpc.ts';
 import { NoAnswerError } from '../fabric/kanboard/no-answer.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
 import type { Directory } from '../fabric/ports/directory.ts';
@@ -30,8 +30,8 @@ export function openHomeKanboard(
   access: KanboardAccess,
   { directory, mirror, clock, random, log }: HomeKanboardDeps,
 ): KanboardBoard {
-  const { endpoint, token, webUrl, boardId, pollMs } = access;
-  const rpc = kanboardRpc({ endpoint, token: () => token, fetch: globalThis.fetch, clock });
+  const { webUrl, boardId, pollMs } = access;
+  const rpc = rpcOf(access, clock);
   const users = new BoardUsers({ rpc, clock, log });
   return openKanboardBoard({
     ...{ rpc, webUrl, boardId, pollMs, mirror, clock, random, log },
@@ -39,6 +39,37 @@ export function openHomeKanboard(
     userOf: (projectId, principal) => users.of(projectId, principal),
   });
 }
+
+/** The API as `access` opens it; the mesh's own Kanboard is started again where it is found dead. */
+export function rpcOf({ endpoint, token, own }: KanboardAccess, clock: Clock): KanboardRpc {
+  const rpc = kanboardRpc({ endpoint, token: () => token, fetch: globalThis.fetch, clock });
+  if (own === undefined) return rpc;
+  let lastMs = -Infinity;
+  const revive = () => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - lastMs < reviveEveryMs) return;
+    lastMs = nowMs;
+    // It says why in its own log; the next call finds out anyway.
+    void own.revive().catch(() => undefined);
+  };
+  return {
+    ...rpc,
+    async batch(calls) {
+      try {
+        return await rpc.batch(calls);
+      } catch (error) {
+        if (error instanceof NoAnswerError && !error.mayBeDone && !error.isRefused) revive();
+        throw error;
+      }
+    },
+    close: () => {
+      lastMs = Infinity;
+      rpc.close();
+    },
+  };
+}
+
+const reviveEveryMs = 10_000;
 
 /** What waits on one person, where agents drain the others. */
 export const isInbox = (directory: Directory, queue: string): boolean =>
@@ -53,6 +84,18 @@ export const webhookOf = (
     parts.poll.wake();
   },
 });
+
+/** Where a Kanboard says that something changed, for a front that listens at `url`. */
+export const webhookUrl = ({ frontUrl }: Pick<KanboardAccess, 'frontUrl'>, url: string): string =>
+  `${frontUrl ?? url}/board/webhook`;
+
+/** Has the mesh's own Kanboard tell this front of changes; a foreign one's administrator does it (`mesh board setup`). */
+export async function tellOwn(access: KanboardAccess, url: string, log: Log): Promise<void> {
+  const hook = { url: webhookUrl(access, url), token: access.webhookToken };
+  await access.own?.setWebhook(hook).catch((error: unknown) => {
+    log.warn('kanboard.no-webhook', { reason: reasonOf(error) });
+  });
+}
 
 const firstLookMs = 5_000;
 

@@ -151,7 +151,7 @@ async function runtimeDeps(
 }
 
 /** PATH with this Node first, so that a Card's `node` is the one the mesh runs on, and LANG. */
-function basicEnvironment({ all }: Environment): Readonly<Record<string, string>> {
+export function basicEnvironment({ all }: Environment): Readonly<Record<string, string>> {
   const { PATH = '', LANG } = all;
   return {
     PATH: [dirname(process.execPath), PATH].join(delimiter),

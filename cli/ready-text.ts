@@ -5,6 +5,8 @@ import { columns } from './text/columns.ts';
 export interface ReadyFacts {
   readonly url: string;
   readonly home: string;
+  /** What people open to see the tasks; undefined where the home has them to itself. */
+  readonly board?: string | undefined;
   readonly agents: readonly AgentListing[];
   /** Our own start-up, ms. */
   readonly readyMs: number;
@@ -13,7 +15,7 @@ export interface ReadyFacts {
 }
 
 /** What `mesh up` says when it is ready: every agent, where it is, and whether it can work now. */
-export function readyText({ url, home, agents, readyMs, most }: ReadyFacts): string {
+export function readyText({ url, home, board, agents, readyMs, most }: ReadyFacts): string {
   const rows = agents.map(({ agentId, trust, url: address, availability }) => [
     agentId,
     trust,
@@ -25,6 +27,7 @@ export function readyText({ url, home, agents, readyMs, most }: ReadyFacts): str
     columns(table, most),
     '',
     `ready: ${counted(agents.length, 'agent')} at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
+    ...(board === undefined ? [] : [`board: ${board}/`]),
     'Try: mesh send understudy "hello"    mesh inbox    mesh cards list    (npm run mesh -- <verb> in a checkout)',
   ].join('\n');
 }

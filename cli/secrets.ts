@@ -49,6 +49,16 @@ export function gatewayKeyOf(paths: HomePaths, environment: Environment, agentId
   return environment.gatewayKey ?? 'none';
 }
 
+/** A secret that the settings name: the value of the variable, else of the file that `<name>_FILE` names. */
+export function namedSecret({ all }: Environment, name: string): string | undefined {
+  const value = all[name];
+  if (value !== undefined && value !== '') return value;
+  const file = all[`${name}_FILE`];
+  if (file === undefined || !existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8').trim();
+  return text === '' ? undefined : text;
+}
+
 /**
  * Kanboard's application token: the environment's, else of the file that it or `tokenFile` names, else of
  * `state/keys/kanboard.token`. A superuser's: nothing but the adapter of the board gets it.

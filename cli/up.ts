@@ -21,7 +21,7 @@ import {
 } from './daemon-board.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
 import { servingCommand } from './home-in-use.ts';
-import { firstLook } from './kanboard-home.ts';
+import { firstLook, tellOwn } from './kanboard-home.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
 import { widthOf } from './terminal.ts';
@@ -92,6 +92,8 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     const front = await listen(mesh.front, host, options.port ?? config.front.port);
     listening.push(front);
     url = front.url;
+    // It takes a moment and is a hint only: nobody waits for it.
+    if (mesh.access) void tellOwn(mesh.access, url, ground.log);
     if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
     const { gatewayUrl } = config;
@@ -100,7 +102,13 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
       ...(gatewayUrl === undefined ? {} : { gatewayUrl }),
     });
     const readyMs = Math.round(systemClock.monotonicMs() - startedMs);
-    const facts = { url, agents: mesh.agents(), home: paths.home, readyMs };
+    const facts = {
+      url,
+      agents: mesh.agents(),
+      home: paths.home,
+      board: mesh.access?.webUrl,
+      readyMs,
+    };
     const { isTTY: outIsTty, columns } = process.stdout;
     const shown = { ...facts, most: widthOf({ outIsTty, columns }) };
     process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : `${readyText(shown)}\n`);
@@ -178,10 +186,16 @@ const compose = (ground: Ground, { parts }: DaemonBoard, wiring: Wiring): Promis
 /** What says where the board of a daemon is. */
 const boardOptions = (
   ground: Ground,
-  { board, token }: DaemonOptions,
+  options: DaemonOptions,
   command: string,
   closers: Closers,
-): DaemonBoardOptions => ({ ...ground, board, token, command, closers });
+): DaemonBoardOptions => ({
+  ...{ ...ground, board: options.board, token: options.token, command, closers },
+  say: (text) => {
+    say(options, text);
+  },
+  signal: options.signal,
+});
 
 const firstOwnPort = 4701;
 

@@ -136,6 +136,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./verbs/keeper.ts'),
   },
   {
+    name: 'board',
+    summary: 'set up a Kanboard for the mesh, save it, bring it back',
+    group: running,
+    load: () => import('./verbs/board.ts'),
+  },
+  {
     name: 'doctor',
     summary: 'check this machine, the home and the running mesh',
     group: running,

@@ -7,6 +7,7 @@ import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { sweepDeadLetters } from './dead-letters.ts';
 import { sweepDeadlines } from './deadlines.ts';
 import { createLeaseSweep, type LeaseSweepOptions } from './leases.ts';
+import { sweepNotices, type NoticeOptions } from './notices/sweep.ts';
 import { sweepRetention } from './retention.ts';
 
 export interface KeeperOptions extends Pick<LeaseSweepOptions, 'liveness' | 'endRun'> {
@@ -16,6 +17,10 @@ export interface KeeperOptions extends Pick<LeaseSweepOptions, 'liveness' | 'end
   readonly slowSweepMs?: number;
   /** Between two sweeps of what is old enough to go. */
   readonly oldSweepMs?: number;
+  /** Between two looks at what waits for a person. */
+  readonly noticeSweepMs?: number;
+  /** People who hear of what waits for them; absent: nobody does. */
+  readonly notices?: NoticeOptions;
   /** Streams of this process; those of ended tasks go in time. */
   readonly journal?: Pick<Journal, 'prune'>;
 }
@@ -31,6 +36,8 @@ export function startKeeper(
     leaseSweepMs = 3_000,
     slowSweepMs = 15_000,
     oldSweepMs = 3_600_000,
+    noticeSweepMs = limits.pollMs,
+    notices,
     journal,
     ...observing
   }: KeeperOptions,
@@ -51,7 +58,15 @@ export function startKeeper(
       await deps.clock.sleep(ms, stopping.signal);
     }
   };
+  // One loop a person: a transport that hangs keeps nobody else waiting.
+  const telling = (what: NoticeOptions) => {
+    const sweep = { ...what, deps, by, signal: stopping.signal };
+    return what.recipients.map((recipient) =>
+      every(noticeSweepMs, 'notices', () => sweepNotices(sweep, recipient)),
+    );
+  };
   const loops = Promise.all([
+    ...(notices ? telling(notices) : []),
     every(leaseSweepMs, 'expired', () => leases.sweep()),
     every(slowSweepMs, 'deadlines', () => sweepDeadlines(deps, by)),
     every(slowSweepMs, 'dead-letters', () => sweepDeadLetters(deps, by)),

@@ -1,12 +1,19 @@
-import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Clock } from '../fabric/ports/clock.ts';
+import type { Delivery, Notice } from '../fabric/ports/notifier.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 
+export interface MeshMetrics {
+  text(): Promise<string>;
+  /** Counts what became of a notice. */
+  readonly noticed: (kind: Notice['kind'], outcome: Delivery['outcome']) => void;
+}
+
 /**
- * Queue depth and oldest age per queue and phase, in Prometheus text. Labels come from closed sets
- * (registered queues, phases), never an id.
+ * Queue depth and oldest age per queue and phase, and notices by outcome, in Prometheus text. Labels come
+ * from closed sets (registered queues, phases, outcomes), never an id.
  */
-export function queueMetrics(board: TaskBoard, clock: Clock): { text(): Promise<string> } {
+export function queueMetrics(board: TaskBoard, clock: Clock): MeshMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'mesh_' });
   const depth = new Gauge({
@@ -21,7 +28,16 @@ export function queueMetrics(board: TaskBoard, clock: Clock): { text(): Promise<
     labelNames: ['queue', 'phase'],
     registers: [registry],
   });
+  const notices = new Counter({
+    name: 'mesh_notices_total',
+    help: 'Notices to people since the start, by kind and outcome',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  });
   return {
+    noticed(kind, outcome) {
+      notices.inc({ kind, outcome });
+    },
     async text() {
       depth.reset();
       oldest.reset();

@@ -20,7 +20,7 @@ export function candidatesFrom(
 
 function toCandidate(card: Card, isAwake: boolean): Candidate {
   const { windows, holidays, vacation, onDemand } = card.availability;
-  const hasHours = windows.length > 0 || holidays.length > 0 || vacation;
+  const hasHours = windows.length > 0 || holidays.length > 0 || vacation !== false;
   const shared = {
     agentId: card.id,
     trust: card.trust,

@@ -112,6 +112,11 @@ function steeringOf(parsed: ReturnType<typeof SteerParams.parse>): Steering {
       return { do: 'revoke', to: parsed.to };
     case 'edit':
       return { do: 'edit', edit: given(parsed.edit) };
+    case 'received': {
+      const { noticeId, receiptId, queueReceiptId } = parsed;
+      const queued = queueReceiptId === undefined ? {} : { queueReceiptId };
+      return { do: 'received', noticeId, receiptId, ...queued };
+    }
     default:
       return { do: parsed.do };
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DecisionId, TaskId } from '../../fabric/domain/ids.ts';
+import { DecisionId, ReceiptId, TaskId } from '../../fabric/domain/ids.ts';
 import { limits } from '../../fabric/domain/limits.ts';
 import { Priority, Score, Target } from '../../fabric/domain/task.ts';
 import { Text } from './request-schemas.ts';
@@ -55,13 +55,15 @@ const Edit = z.strictObject({
   /** ISO instant or ms since the epoch; null takes it away. */
   deadlineAtMs: instant.nullable().optional(),
   notBeforeAtMs: instant.nullable().optional(),
+  title: Text.min(1).max(200).optional(),
+  body: Text.max(limits.inlineBytes).optional(),
 });
 
 const plain = ['admit', 'pause', 'resume', 'archive'] as const;
 
 /** Which of them it is, before the rest is looked at. */
 export const SteerAction = z.looseObject({
-  do: z.enum([...plain, 'deadletter', 'revoke', 'edit']),
+  do: z.enum([...plain, 'deadletter', 'revoke', 'edit', 'received']),
 });
 
 export const SteerParams = z.discriminatedUnion('do', [
@@ -73,4 +75,11 @@ export const SteerParams = z.discriminatedUnion('do', [
   }),
   z.strictObject({ taskId, do: z.literal('revoke'), to: z.enum(['ready', 'submitted', 'paused']) }),
   z.strictObject({ taskId, do: z.literal('edit'), edit: Edit }),
+  z.strictObject({
+    taskId,
+    do: z.literal('received'),
+    noticeId: Text.min(1).max(128),
+    receiptId: ReceiptId,
+    queueReceiptId: ReceiptId.optional(),
+  }),
 ]);

@@ -16,6 +16,7 @@ export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Know
   const { queue, availability, slots, foretell } = edge;
   const nowMs = queue.clock.nowMs();
   if (state.claim) return { around: { nowMs, ...(await heldSince(edge, state, nowMs)) } };
+  if (state.question) return { around: { nowMs, ...addresseeOf(edge, state.question) } };
   if (state.phase !== 'ready' && state.phase !== 'scheduled') return { around: { nowMs } };
   const { agentId } = state;
   if (agentId === undefined) {
@@ -32,6 +33,15 @@ export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Know
       ...(limit ? { slots: { taken: slots.takenByOthers(agentId, state.taskId), limit } } : {}),
     },
   };
+}
+
+/** a(t) of the person that a question is put to; nothing where it is somebody without a Card. */
+function addresseeOf(
+  { queue, availability }: Edge,
+  { to: [person] }: NonNullable<TaskState['question']>,
+): Pick<Surroundings, 'addressee'> {
+  if (person === undefined || queue.directory.agent(person)?.trust !== 'human') return {};
+  return { addressee: availability.at(person) };
 }
 
 /** How the holder of a claim stands; nothing where the claim has ended since `state` was read. */

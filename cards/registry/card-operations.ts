@@ -1,7 +1,10 @@
 import { join, resolve } from 'node:path';
 import { MeshError } from '../../fabric/domain/errors.ts';
+import { AgentId } from '../../fabric/domain/ids.ts';
+import type { AgentPolicy } from '../../fabric/ports/directory.ts';
 import type { Card } from '../schema/card.ts';
 import type { CardProblem } from '../schema/card-problem.ts';
+import { policyOf } from './agent-policy.ts';
 import { type CardRevision, cardHistory } from './card-history.ts';
 import { type CardSet, type CardSetReading, readCardSet } from './card-set.ts';
 import { CardsRefusedError } from './cards-refused.ts';
@@ -67,6 +70,13 @@ function rowsOf({ cards }: CardSet): readonly CardRow[] {
       canCall: identity !== undefined,
     }),
   );
+}
+
+/** What the fabric knows of each agent, as a mesh of this home would have it now. Rejects as `listCards` does. */
+export async function listPolicies(view: HomeView): Promise<readonly AgentPolicy[]> {
+  const set = (await servedSet(view)) ?? (await soundSet({ ...view, ref: 'HEAD' })).set;
+  const defaultHuman = AgentId.parse(view.defaultHuman);
+  return [...set.cards.values()].map((card) => policyOf(card, set.commit, defaultHuman));
 }
 
 export interface ShownCard {

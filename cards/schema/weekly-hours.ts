@@ -11,7 +11,7 @@ export const Weekday = z.enum(weekdays);
 export type Weekday = z.infer<typeof Weekday>;
 
 /** Wall time as minutes since midnight; `24:00` is the end of the day. */
-const WallTime = z
+export const WallTime = z
   .string(wrongKind('a wall time is quoted text like "09:00"'))
   .regex(/^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/, 'a wall time is "HH:MM", at most "24:00"')
   .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));

@@ -55,7 +55,12 @@ const predicates: Predicates = {
   archived: () => 'archived it',
   noted: ({ text }) => `wrote${because(text)}`,
   linked: ({ relation, taskId }) => `linked the ${relation} task ${shortId(taskId)}`,
-  receipted: ({ key, status }) => `recorded ${oneLine(key)} as ${status}`,
+  receipted: ({ key, status, queueReceiptId, receiptId }) => {
+    const receipts = [queueReceiptId, receiptId].filter((one) => one !== undefined);
+    const named =
+      receipts.length === 0 ? '' : ` (${receipts.map((one) => oneLine(one)).join(', ')})`;
+    return `recorded ${oneLine(key)} as ${status}${named}`;
+  },
 };
 
 /** One event of a task's log as a sentence: who did what. */
@@ -93,6 +98,8 @@ function editWords(event: EventOf<'edited'>, nowMs: number): string {
     ...(event.score === undefined ? [] : [`score to ${event.score}`]),
     ...when('deadline', event.deadlineAtMs),
     ...when('start', event.notBeforeAtMs),
+    ...(event.title === undefined ? [] : [`title to ${oneLine(event.title, mostChars)}`]),
+    ...(event.body === undefined ? [] : ['text']),
   ];
   return changes.join(', ') || 'nothing';
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { reasonOf } from '../../fabric/domain/errors.ts';
 import { loadEnvironment, type Environment, type MeshConfig } from '../config.ts';
+import { boardFindings } from '../doctor/board-checks.ts';
 import { cardsFinding } from '../doctor/cards-check.ts';
 import { fail, type Finding } from '../doctor/finding.ts';
 import {
@@ -19,6 +20,7 @@ import {
   scratchFolder,
 } from '../doctor/machine-checks.ts';
 import { frontFindings, gatewayFinding } from '../doctor/network-checks.ts';
+import { noticesFindings } from '../doctor/notices-checks.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { homeView } from '../home-view.ts';
 import type { HomePaths } from '../home.ts';
@@ -32,7 +34,7 @@ Examples:
   mesh doctor
   mesh doctor --json | jq '.[] | select(.verdict != "ok")'
 
-It changes nothing. Exit code 1 when something fails; warnings alone are 0.
+It changes nothing but a probe on a Kanboard. Exit code 1 when something fails; warnings alone are 0.
 `;
 
 export function define(command: Command, run: Run): void {
@@ -68,7 +70,13 @@ async function examine(session: Session): Promise<Finding[]> {
   const named = globals.url ?? environment.url;
   const front = named === undefined ? lock?.front : { url: named, gatewayUrl: undefined };
   const network = config ? await networkFindings(session, config, environment, front) : [];
-  return [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : []), ...network];
+  const frontUrl = lock?.front?.url;
+  const board = config?.board
+    ? await boardFindings({ session, paths, config, environment, frontUrl })
+    : [];
+  const told = config ? await noticesFindings(config, environment, await homeView(session)) : [];
+  const local = [...machine, ...disk, finding, ...home, ...(lock ? [lock.finding] : [])];
+  return [...local, ...network, ...board, ...told];
 }
 
 /** A check that can't be made is a finding, no fault: what hinders it is what people look for here. */

@@ -1,16 +1,21 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { MeshError, meshErrorCodes } from '../../fabric/domain/errors.ts';
+import { lastNotice } from '../../fabric/domain/notice.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import { inboxOf, type InboxItem } from '../../fabric/queue/inbox.ts';
+import { goesOutAlone } from '../../keeper/notices/plan.ts';
+import { digestWords } from '../../keeper/notices/words.ts';
 import type { MeshConnection } from '../mesh-connection.ts';
 import { ownPrincipal } from '../own-principal.ts';
 import type { Result, Run, Session } from '../session.ts';
 import { inboxPage } from '../text/inbox-page.ts';
+import { oneLine, printable } from '../text/printable.ts';
 
 const examples = `
 Examples:
   mesh inbox
+  mesh inbox --digest                         what the daily digest would say now
   mesh inbox --web                            a link to the page, good once, for 10 minutes
   mesh inbox --json | jq '.questions[] | {taskId, question}'
 `;
@@ -18,13 +23,30 @@ Examples:
 export function define(command: Command, run: Run): void {
   command
     .option('--web', 'print a link that opens the page in a browser')
+    .addOption(new Option('--digest', 'print what the daily digest would say now').conflicts('web'))
     .addHelpText('after', examples)
-    .action(({ web }: { readonly web?: true }) =>
+    .action(({ web, digest }: { readonly web?: true; readonly digest?: true }) =>
       run(async (session) => {
         const mesh = await session.connect();
+        if (digest) return digestOf(mesh);
         return web ? webLink(session, mesh) : listing(session, mesh);
       }),
     );
+}
+
+/** The words that go to a person at their hour, all of today's; nothing is sent. */
+async function digestOf(mesh: MeshConnection): Promise<Result> {
+  const me = ownPrincipal(mesh);
+  const items = await inboxOf(mesh, me);
+  const wasTold = (item: InboxItem) =>
+    goesOutAlone(item, me.id) && lastNotice(item.state, me.id) !== undefined;
+  const rest = items.filter((item) => !wasTold(item));
+  const reader = { person: me.id, inboxUrl: `${mesh.url}/inbox` };
+  const words = digestWords(rest, items.length - rest.length, reader);
+  const nothing = 'No digest: nothing waits for you beside what you were told of.';
+  if (words === undefined) return { data: { principal: me.id }, text: nothing };
+  const text = `${oneLine(words.subject)}\n\n${printable(words.text)}`;
+  return { data: { principal: me.id, ...words }, text };
 }
 
 async function listing(session: Session, mesh: MeshConnection): Promise<Result> {

@@ -25,7 +25,19 @@ interface EditOptions {
   readonly notBefore?: When | false;
 }
 
-/** `admit`, `pause`, `resume`, `archive`, `revoke` and `edit`: what a person does with a task by hand. */
+interface ArrivalOptions {
+  readonly notice: string;
+  readonly receipt: string;
+  readonly queueReceipt?: string;
+}
+
+const withArrival = (command: Command): Command =>
+  command
+    .requiredOption('--notice <id>', 'which one; its id is in the notice and in mesh why')
+    .requiredOption('--receipt <id>', 'what proves that it came')
+    .option('--queue-receipt <id>', 'what its transport called it, where that is on record');
+
+/** `admit`, `pause`, `resume`, `archive`, `revoke`, `received` and `edit`: what a person does with a task by hand. */
 export function defineSteer(command: Command, run: Run): void {
   const verb = (name: string, description: string, examples: readonly string[]): Command =>
     command
@@ -51,6 +63,18 @@ export function defineSteer(command: Command, run: Run): void {
     .action((ref: string, { to }: { to: string }) =>
       run(async (session) => steer(session, await session.connect(), ref, { do: 'revoke', to })),
     );
+  withArrival(
+    verb('received', 'say that a notice came, with its proof; nothing is sent', [
+      'mesh task received 1a2b3c4d --notice notice:d-0123456789abcdef:maria:1 --receipt shown-7',
+      'mesh task received 1a2b3c4d --notice notice:d-0123456789abcdef:maria:1 --receipt shown-7 --queue-receipt q-5',
+    ]),
+  ).action((ref: string, { notice, receipt, queueReceipt }: ArrivalOptions) =>
+    run(async (session) => {
+      const queued = queueReceipt === undefined ? {} : { queueReceiptId: queueReceipt };
+      const arrival = { noticeId: notice, receiptId: receipt, ...queued };
+      return steer(session, await session.connect(), ref, { do: 'received', ...arrival });
+    }),
+  );
   withEdit(verb('edit', 'change it before anybody takes it', editExamples)).action(
     (ref: string, options: EditOptions) =>
       run(async (session) => {

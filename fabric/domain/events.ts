@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentId, DecisionId, Fence, PrincipalId, QueueId, TaskId } from './ids.ts';
+import { AgentId, DecisionId, Fence, PrincipalId, QueueId, ReceiptId, TaskId } from './ids.ts';
 import { limits } from './limits.ts';
 import { Outcome, Priority, Question, Score, Selection, TaskDefinition } from './task.ts';
 import { Effects, VerificationPolicy } from './trust.ts';
@@ -14,13 +14,14 @@ export type Author = z.infer<typeof Author>;
 const note = z.string().max(limits.answerChars);
 const reason = z.string().min(1).max(limits.messageChars);
 const fence = Fence;
+const receiptId = ReceiptId;
 
 function event<K extends string, S extends z.core.$ZodLooseShape>(kind: K, shape: S) {
   return z.strictObject({
     kind: z.literal(kind),
     by: Author,
     atMs: z.int().positive(),
-    /** Random; tells the writer's own event in a slot from another's after an unclear answer. */
+    /** Random, or of the act it takes in; tells the writer's own event in a slot from another's after an unclear answer. */
     token: z.string().min(8).max(64),
     ...shape,
   });
@@ -39,6 +40,8 @@ export const TaskEvent = z.discriminatedUnion('kind', [
     score: Score.optional(),
     deadlineAtMs: z.int().positive().nullable().optional(),
     notBeforeAtMs: z.int().positive().nullable().optional(),
+    title: z.string().min(1).max(200).optional(),
+    body: z.string().max(limits.inlineBytes).optional(),
   }),
   event('routed', {
     agentId: AgentId,
@@ -96,8 +99,12 @@ export const TaskEvent = z.discriminatedUnion('kind', [
   event('linked', { relation: z.enum(['child', 'rework', 'escalation', 'split']), taskId: TaskId }),
   event('receipted', {
     key: z.string().min(1).max(128),
-    status: z.enum(['prepared', 'sending', 'published', 'unknown']),
+    status: z.enum(['prepared', 'sending', 'failed', 'unknown', 'published']),
     digest: z.string().max(64),
+    /** What the transport called it when it took it over, to bring it later. */
+    queueReceiptId: receiptId.optional(),
+    /** Proof that it arrived. */
+    receiptId: receiptId.optional(),
   }),
 ]);
 export type TaskEvent = z.infer<typeof TaskEvent>;

@@ -43,6 +43,11 @@ export const DecisionId = z
   .brand<'DecisionId'>();
 export type DecisionId = z.infer<typeof DecisionId>;
 
+/** What somebody outside calls a thing they took from us: printable ASCII, not blank. */
+export const ReceiptId = z
+  .string()
+  .regex(/^(?=.*\S)[\x20-\x7e]{1,128}$/, 'a receipt id is 1 to 128 printable ASCII characters');
+
 /** Version of the claim in the task's log. An overtaken run finds the slot after it taken, and stops. */
 export const Fence = z.int().positive().brand<'Fence'>();
 export type Fence = z.infer<typeof Fence>;

@@ -29,6 +29,15 @@ export const limits = {
   answerChars: 4_000,
   questionOptions: 4,
   splitChildren: 10,
+  /** A transport's whole time for one notice, and the longest answer it gives. */
+  noticeMs: 10_000,
+  noticeAnswerBytes: 8 * 1024,
+  /** Notices of one question to one person, reminders and new tries of failed ones with them. */
+  noticesPerQuestion: 12,
+  /** An open gate or urgent question is spoken of again after this. */
+  remindMs: 24 * 60 * 60_000,
+  /** The rest of a log is for work: from here on its questions stand in the digest only. */
+  noticesToVersion: 256,
   escalationSteps: 2,
   waitMs: 10 * 60_000,
   cancelWaitMs: 10_000,

@@ -49,10 +49,17 @@ export interface Decision {
   readonly atMs: number;
 }
 
-/** How a publication stands; merged monotonically, a differing digest is a conflict. */
+/**
+ * How a publication stands; merged monotonically, a differing digest or receipt is a conflict. `failed`: it
+ * surely went nowhere. `unknown`: nobody can say, so it is never sent again.
+ */
 export interface Receipt {
-  readonly status: 'prepared' | 'sending' | 'published' | 'unknown';
+  readonly status: 'prepared' | 'sending' | 'failed' | 'unknown' | 'published';
   readonly digest: string;
+  /** When the status came about. */
+  readonly atMs: number;
+  readonly queueReceiptId?: string;
+  readonly receiptId?: string;
 }
 
 /** The fold of a task's log. */

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts';
 import { columnOf, type BoardProjects } from './board-projects.ts';
 import { dueText, type BoardTasks } from './board-tasks.ts';
 import { boardViewOf, ownTags } from './board-view.ts';
+import type { FamilyLinks } from './family-links.ts';
 import { callsPerRequest, type Call, type KanboardRpc } from './kanboard-rpc.ts';
 import { BoardTask, call, Comments, resultOf, TaskTags } from './kanboard-rows.ts';
 import { commentOn, markOf, toldIn } from './task-comments.ts';
@@ -19,6 +20,7 @@ export interface BoardDisplayOptions {
   readonly projects: BoardProjects;
   readonly tasks: BoardTasks;
   readonly userOf: (projectId: number, principal: PrincipalId) => Promise<number | undefined>;
+  readonly links: FamilyLinks;
   /** The log as this process knows it. */
   readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
 }
@@ -107,6 +109,8 @@ export class BoardDisplay {
     const { tags, told } = await this.#look(state, row, isFresh);
     const comments = commentsDue(events, versions, told);
     const calls = await this.#calls(state, row, tags, comments);
+    const link = versions.has(1) ? await this.#options.links.linkOf(state, row) : undefined;
+    if (link) calls.push(link);
     if (calls.length === 0) return;
     calls.push(call('getTask', { task_id: row.boardTaskId }));
     for (let from = 0; from < calls.length; from += callsPerRequest) {

@@ -7,6 +7,7 @@ import type { Random } from '../ports/random.ts';
 import type { TaskBoard } from '../ports/task-board.ts';
 import type { BoardProject, BoardProjects } from './board-projects.ts';
 import { uidOf, type BoardTasks } from './board-tasks.ts';
+import type { DisplayDrift } from './display-drift.ts';
 import { callsPerRequest, type Call, type KanboardRpc } from './kanboard-rpc.ts';
 import { BoardTask, call, resultOf } from './kanboard-rows.ts';
 import type { LogMirror } from './log-mirror.ts';
@@ -20,6 +21,7 @@ export interface BoardPollOptions {
   readonly tasks: BoardTasks;
   readonly logs: LogMirror;
   readonly mirror: Pick<TaskBoard, 'find'>;
+  readonly drift: DisplayDrift;
   readonly pollMs?: number;
 }
 
@@ -91,6 +93,7 @@ export class BoardPoll {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#options.drift.close();
     this.#wake?.();
     await this.#loop;
   }
@@ -120,7 +123,7 @@ export class BoardPoll {
   }
 
   async #look(): Promise<void> {
-    const { projects, clock, tasks, logs } = this.#options;
+    const { projects, clock, tasks, logs, drift } = this.#options;
     const startedMs = clock.nowMs();
     const isFirst = this.#sinceMs === 0;
     const all = await projects.refresh();
@@ -129,10 +132,12 @@ export class BoardPoll {
     for (const { uid, row } of seen) {
       if (uid === undefined) continue;
       tasks.remember(uid, row);
+      drift.suspect(uid);
       changed.push(uid);
     }
     await logs.refreshMany(isFirst ? changed : [...changed, ...(await this.#inTurn(changed))]);
     for (const listener of this.#listeners) await listener(seen);
+    await drift.repair();
     this.#sinceMs = startedMs;
   }
 

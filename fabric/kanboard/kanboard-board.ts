@@ -15,6 +15,9 @@ import { ConversationCards } from './conversation-cards.ts';
 import type { KanboardRpc } from './kanboard-rpc.ts';
 import type { BoardTask } from './kanboard-rows.ts';
 import { LogMirror } from './log-mirror.ts';
+import { DisplayDrift } from './display-drift.ts';
+import { FamilyLinks } from './family-links.ts';
+import { ActivityFeed } from './people/activity-feed.ts';
 import { recordFiles } from './record-files.ts';
 import { SlotLog } from './slot-log.ts';
 import { SyncProjector } from './sync-projector.ts';
@@ -58,6 +61,7 @@ export interface BoardParts {
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
   readonly projector: SyncProjector;
+  readonly activity: ActivityFeed;
 }
 
 /**
@@ -67,7 +71,7 @@ export interface BoardParts {
 export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard {
   const { mirror } = options;
   const parts = partsOf(options);
-  const { poll, display, rpc } = parts;
+  const { poll, display, rpc, activity } = parts;
   const life = { isClosed: false };
   return {
     parts,
@@ -88,6 +92,7 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
       if (life.isClosed) return;
       life.isClosed = true;
       await Promise.all([poll.stop(), parts.projector.stop()]);
+      await activity.close();
       await display.close();
       rpc.close();
     },
@@ -102,12 +107,15 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const slots = new SlotLog({ rpc, clock, random, files });
   const logs = new LogMirror({ slots, mirror, log });
   const logOf = async (uid: TaskId) => (await mirror.read(uid))?.events ?? [];
-  const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, logOf });
-  const poll = new BoardPoll({ ...options, projects, tasks, logs });
+  const links = new FamilyLinks({ rpc, mirror, tasks });
+  const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, links, logOf });
+  const drift = new DisplayDrift({ clock, mirror, logs, projects, tasks, display });
+  const poll = new BoardPoll({ ...options, projects, tasks, logs, drift });
   const beats = new ClaimBeats({ rpc, clock, tasks });
   const conversations = new ConversationCards(options, projects);
   const projector = new SyncProjector({ ...options, logs, tasks, display, conversations });
-  return { rpc, projects, tasks, logs, display, poll, beats, projector };
+  const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
+  return { rpc, projects, tasks, logs, display, poll, beats, projector, activity };
 }
 
 interface Life {

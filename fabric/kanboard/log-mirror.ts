@@ -35,6 +35,11 @@ export class LogMirror {
     this.#log = log;
   }
 
+  /** The log as this process has read it; the board is not asked. */
+  known(uid: TaskId): Promise<TaskLog | undefined> {
+    return this.#mirror.read(uid);
+  }
+
   isLocal({ task, receipts }: TaskState): boolean {
     return task.mode === 'sync' && receipts[projectedKey] === undefined;
   }
@@ -154,5 +159,6 @@ const unsettled = (uid: TaskId) =>
 const isOfSync = (event: TaskEvent): boolean =>
   event.kind === 'submitted' && event.task.mode === 'sync';
 
+/** By one writer: two processes that take one act in give their events the same token. */
 const isSame = (one: TaskEvent, other: TaskEvent): boolean =>
-  one.token === other.token && one.kind === other.kind;
+  one.token === other.token && one.kind === other.kind && one.atMs === other.atMs;

@@ -12,6 +12,10 @@ export const namespaceOf = (uid: TaskId): number => 1_500_000_000 + hashed(uid, 
 export const registryNamespaceOf = (boardId: string): number =>
   1_400_000_000 + hashed(boardId, 90_000_000);
 
+/** Where `mesh board setup` tries out what slots rely on: near them, and never theirs. */
+export const probeNamespaceOf = (boardId: string): number =>
+  1_490_000_000 + hashed(boardId, 9_000_000);
+
 function hashed(text: string, below: number): number {
   return parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % below;
 }

@@ -2,21 +2,27 @@ import { maySee, maySteer } from '../domain/access.ts';
 import { MeshError } from '../domain/errors.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { TaskId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
 import { authorOf, type Principal, type Scope } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
 import { requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
+import { receivedEvent, type Arrival } from './received.ts';
 import { unknownTask } from './refusals.ts';
 
-export type Edit = Pick<EventOf<'edited'>, 'priority' | 'score' | 'deadlineAtMs' | 'notBeforeAtMs'>;
+export type Edit = Pick<
+  EventOf<'edited'>,
+  'priority' | 'score' | 'deadlineAtMs' | 'notBeforeAtMs' | 'title' | 'body'
+>;
 
 /** What a person does with a task by hand, beside answering, verifying and canceling. */
 export type Steering =
   | { readonly do: 'admit' | 'pause' | 'resume' | 'archive' }
   | { readonly do: 'deadletter'; readonly reason: string }
   | { readonly do: 'revoke'; readonly to: 'ready' | 'submitted' | 'paused' }
-  | { readonly do: 'edit'; readonly edit: Edit };
+  | { readonly do: 'edit'; readonly edit: Edit }
+  | ({ readonly do: 'received' } & Arrival);
 
 /**
  * What each takes (`docs/protocol.md`): to say what is wanted and when, a submitter's scope; a person's yes to
@@ -26,6 +32,7 @@ export const steeringScopes: Readonly<Record<Steering['do'], Scope>> = {
   edit: 'tasks:submit',
   admit: 'tasks:answer',
   resume: 'tasks:answer',
+  received: 'tasks:answer',
   pause: 'tasks:cancel',
   revoke: 'tasks:cancel',
   archive: 'tasks:cancel',
@@ -34,7 +41,8 @@ export const steeringScopes: Readonly<Record<Steering['do'], Scope>> = {
 
 /**
  * Admits, pauses, resumes, archives, edits a task, gives it up or takes a running one back. People only, and only those
- * whose task it is: who may merely see it (a past answerer, a reader of all) may not.
+ * whose task it is: who may merely see it (a past answerer, a reader of all) may not. That a notice came is said by
+ * whom it was for.
  * @throws MeshError `NOT_FOUND`, `TRUST_DENIED`, `BAD_TRANSITION`
  */
 export async function steerTask(
@@ -52,6 +60,7 @@ export async function steerTask(
   const by = authorOf(principal);
   return change(deps, uid, ({ state }) => {
     if (!maySee(state, principal)) throw unknownTask(uid);
+    if (steering.do === 'received') return receivedEvent(deps, principal, state, steering);
     if (!maySteer(state, principal)) throw notTheirs(principal, steering, uid);
     switch (steering.do) {
       case 'admit':
@@ -67,9 +76,30 @@ export async function steerTask(
       case 'revoke':
         return eventOf(deps, by, 'revokeRequested', { to: steering.to });
       case 'edit':
+        requireWordable(state, steering.edit);
         return eventOf(deps, by, 'edited', steering.edit);
     }
   });
+}
+
+/** Another wording takes what a submit's does; what came in parts has no one text to be changed. */
+function requireWordable({ task, taskId }: TaskState, { body }: Edit): void {
+  if (body === undefined) return;
+  if (task.parts !== undefined) {
+    throw new MeshError(
+      'VALIDATION_ERROR',
+      `The text of task ${taskId} came in several parts and is not changed. Cancel it and submit another.`,
+      { path: 'edit.body', taskId },
+    );
+  }
+  const bytes = Buffer.byteLength(body);
+  if (bytes <= limits.inlineBytes) return;
+  throw new MeshError(
+    'PAYLOAD_INLINE',
+    `The text has ${bytes} bytes and at most ${limits.inlineBytes} may stand inline. Put it into a file, ` +
+      'a repository or an artifact and name it by reference.',
+    { path: 'edit.body', limitBytes: limits.inlineBytes },
+  );
 }
 
 const notTheirs = (principal: Principal, steering: Steering, uid: TaskId): MeshError =>

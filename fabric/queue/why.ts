@@ -1,5 +1,6 @@
 import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
+import { lastNotice } from '../domain/notice.ts';
 import { hasRoomForRun, standingPark, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
 import type { Hold } from './hold.ts';
@@ -10,6 +11,8 @@ export interface Surroundings {
   readonly nowMs: number;
   /** a(t) of the task's agent; absent where no agent is chosen yet. */
   readonly availability?: Availability;
+  /** a(t) of the person that its question is put to, where they are one of the agents. */
+  readonly addressee?: Availability;
   /** Runs of other tasks that the agent has now, and its bound. */
   readonly slots?: { readonly taken: number; readonly limit: number };
   /** How the holder of its claim stands, where that is known. */
@@ -39,7 +42,7 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
       return `It waits for the event ${state.awaitedEventId ?? '?'}.`;
     case 'input-required':
     case 'needs-review':
-      return `It waits for ${state.question?.to.join(' or ') ?? 'a person'} to answer ${state.question?.decisionId ?? 'its question'}: ${state.question?.text ?? ''}`;
+      return whyAsked(state, around);
     case 'done':
       return whyDone(state);
     case 'reviewing':
@@ -53,6 +56,34 @@ export function whyWaiting(state: TaskState, around: Surroundings): string {
     default:
       return `It waits for nothing: it is ${state.phase}.`;
   }
+}
+
+function whyAsked(state: TaskState, { addressee }: Surroundings): string {
+  const { question } = state;
+  if (question === undefined) return 'It waits for a person to answer its question.';
+  const { to, decisionId, text } = question;
+  const asked = `It waits for ${to.join(' or ')} to answer ${decisionId}: ${text}`;
+  const [person = ''] = to;
+  return [asked, ...awayWords(person, addressee), ...noticeWords(state, person)].join(' ');
+}
+
+function awayWords(person: string, addressee: Availability | undefined): string[] {
+  if (addressee === undefined || addressee.a === 1) return [];
+  const { untilMs, reasons } = addressee;
+  const until = untilMs === undefined ? '' : ` until ${at(untilMs)}`;
+  return [`${person} is away${until} (${reasons.join('; ')}); nothing is decided meanwhile.`];
+}
+
+/** Whether word of it has gone out to the person, as far as anybody knows. */
+function noticeWords(state: TaskState, person: string): string[] {
+  const last = lastNotice(state, person);
+  if (last === undefined) return [];
+  const { noticeId, receipt } = last;
+  const when = at(receipt.atMs);
+  if (receipt.status === 'published') return [`${person} was told of it at ${when}.`];
+  if (receipt.status === 'failed') return [`A notice to ${person} failed at ${when}.`];
+  if (receipt.status === 'prepared') return [];
+  return [`Nobody knows whether notice ${noticeId} of ${when} reached ${person}.`];
 }
 
 function whySubmitted({ task }: TaskState, agent: string): string {

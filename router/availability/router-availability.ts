@@ -11,7 +11,7 @@ import { clockText } from '../wall-time.ts';
 import type { HealthBook } from './health-book.ts';
 import { holds, product, termOf } from './term.ts';
 import type { Term } from './term.ts';
-import { openAt } from './working-hours.ts';
+import { isOnVacation, openAt } from './working-hours.ts';
 
 /** The registered agents as the router sees them; a new set is a new object. */
 export interface CandidateSet {
@@ -110,10 +110,12 @@ function hoursTerm({ hours, asleep }: Candidate, nowMs: number): Term {
   if (hours === undefined) return holds;
   const openness = openAt(hours, nowMs);
   if (openness.open) return holds;
-  if (hours.vacation) return { a: 0, reason: 'on vacation' };
+  const { vacation } = hours;
+  const isAway = vacation === true || (vacation !== false && isOnVacation(vacation, nowMs));
+  const why = isAway ? 'on vacation' : 'outside its working hours';
   const { opensAtMs } = openness;
-  if (opensAtMs === undefined) return { a: 0, reason: 'outside its working hours' };
-  const reason = `outside its working hours until ${clockText(opensAtMs, nowMs)}`;
+  if (opensAtMs === undefined) return { a: 0, reason: why };
+  const reason = `${why} until ${clockText(opensAtMs, nowMs)}`;
   return { a: 0, reason, untilMs: opensAtMs };
 }
 

@@ -1,3 +1,4 @@
+import type { Vacation } from '../../cards/schema/availability.ts';
 import type { WeeklyWindow, Weekday as CardDay } from '../../cards/schema/weekly-hours.ts';
 import { addDays, dateOf, instantOf, wallTimeAt, weekdayOf } from '../wall-time.ts';
 import type { WallTime, Weekday } from '../wall-time.ts';
@@ -8,8 +9,8 @@ export interface WorkingHours {
   readonly windows: readonly WeeklyWindow[];
   /** `YYYY-MM-DD` on which no range starts. */
   readonly holidays: readonly string[];
-  /** Away until told otherwise: nobody knows when it ends. */
-  readonly vacation: boolean;
+  /** True: away until told otherwise, nobody knows when it ends. */
+  readonly vacation: boolean | Vacation;
 }
 
 export type Openness =
@@ -23,7 +24,30 @@ const horizonDays = 60;
  * Wall time is computed anew for each day, so a range keeps its clock time across a change of summer time.
  */
 export function openAt(hours: WorkingHours, nowMs: number): Openness {
-  if (hours.vacation) return { open: false };
+  const { vacation } = hours;
+  if (vacation === true) return { open: false };
+  if (vacation === false) return openInWeek(hours, nowMs);
+  const openness = openInWeek(hours, nowMs);
+  const opensAtMs = openness.open ? nowMs : openness.opensAtMs;
+  if (opensAtMs === undefined || !isOnVacation(vacation, opensAtMs)) return openness;
+  const backAtMs = backFrom(vacation);
+  const afterwards = openInWeek(hours, backAtMs);
+  return afterwards.open ? { open: false, opensAtMs: backAtMs } : afterwards;
+}
+
+/** Whether the instant falls on one of its days. */
+export function isOnVacation({ from, until, zone }: Vacation, nowMs: number): boolean {
+  const day = dateOf(wallTimeAt(nowMs, zone));
+  return from <= day && day <= until;
+}
+
+/** The first midnight after its last day. */
+function backFrom({ until, zone }: Vacation): number {
+  const [year = 0, month = 1, day = 1] = until.split('-').map(Number);
+  return instantOf(addDays({ year, month, day, hour: 0, minute: 0 }, 1), zone);
+}
+
+function openInWeek(hours: WorkingHours, nowMs: number): Openness {
   if (hours.windows.length === 0) {
     return hours.holidays.length === 0 ? { open: true } : openBetweenHolidays(hours, nowMs);
   }

@@ -15,7 +15,8 @@ import { seededRandom } from './seeded-random.ts';
 
 type PolicyChange = Partial<AgentPolicy> & { readonly id: string };
 
-function policyOf({ id, ...change }: PolicyChange): AgentPolicy {
+/** The policy of an ordinary agent, but for what is said otherwise. */
+export function policyOf({ id, ...change }: PolicyChange): AgentPolicy {
   return {
     ...{ agentId: AgentId.parse(id), name: id, queue: QueueId.parse(id), runtime: 'model' },
     ...{ concurrency: 2, leaseMs: 120_000, runTimeoutMs: 60_000, asyncOnly: false },

@@ -73,6 +73,18 @@ describe('a sound Card', () => {
     const { card } = read({ availability: { hours: { from: '08:30', to: '24:00', zone: 'UTC' } } });
     expect(card?.availability.windows[0]).toMatchObject({ fromMinute: 510, toMinute: 1_440 });
   });
+
+  it('takes a vacation by its first and last day, in the zone of the hours', () => {
+    const days = { from: '2026-12-24', until: '2027-01-03' };
+    const hours = { from: '08:00', to: '22:00', zone: 'Europe/Berlin' };
+    const vacationOf = (terms: object) => read({ availability: terms }).card?.availability.vacation;
+    expect(vacationOf({ vacation: days })).toEqual({ ...days, zone: 'UTC' });
+    expect(vacationOf({ vacation: days, hours })).toEqual({ ...days, zone: 'Europe/Berlin' });
+    expect(vacationOf({ vacation: true })).toBe(true);
+    const wrong = read({ availability: { vacation: { ...days, until: '2026-12-01' } } }).problems;
+    const problems = wrong.map(({ path, message }) => `${path}: ${message}`);
+    expect(problems).toEqual([expect.stringContaining('until is the last day away')]);
+  });
 });
 
 describe('the shape', () => {

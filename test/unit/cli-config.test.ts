@@ -82,6 +82,51 @@ describe('mesh.yaml', () => {
     await expect(written(more)).rejects.toThrow(words);
   });
 
+  const mail = 'mail:\n  host: smtp.example.org\n  from: mesh@example.org\n';
+
+  it('names people and how they are reached, at eight in the morning unless it says otherwise', async () => {
+    const people = `people:\n  operator: { mail: o@example.org }\n  maria:\n    command: { run: ['{home}/tell'] }\n    digest: '19:30'\n    zone: Europe/Berlin\n  bob: { webhook: { url: 'http://ntfy:80/mesh' }, digest: off }\n`;
+    const config = await written(people + mail);
+    expect(config.people['operator']).toMatchObject({ digest: 480 });
+    expect(config.people['maria']).toMatchObject({ digest: 1_170, zone: 'Europe/Berlin' });
+    expect(config.people['bob']).toMatchObject({ digest: null });
+    expect(config.mail).toMatchObject({ port: 587, tls: 'starttls' });
+  });
+
+  it.each([
+    ['mail without a server', 'people:\n  operator: { mail: o@example.org }\n', /mail: .*server/],
+    ['no way', 'people:\n  operator: {}\n', /people\.operator: one way/],
+    [
+      'two ways',
+      `${mail}people:\n  operator: { mail: o@example.org, command: { run: [tell] } }\n`,
+      /people\.operator: one way/,
+    ],
+    [
+      'a secret in the open',
+      'people:\n  operator: { webhook: { url: "https://hooks.example.org", secret: hunter2 } }\n',
+      /people\.operator\.webhook\.secret: .*MESH_/,
+    ],
+    [
+      'a login in an address',
+      'people:\n  operator: { webhook: { url: "https://me:hunter2@hooks.example.org" } }\n',
+      /people\.operator\.webhook\.url/,
+    ],
+    [
+      'an open road',
+      'people:\n  operator: { webhook: { url: "http://hooks.example.org" } }\n',
+      /people\.operator\.webhook\.url/,
+    ],
+    ['mail in the clear', `${mail}  tls: none\n`, /mail\.tls/],
+    ['half a login', `${mail}  user: mesh\n`, /mail: a login/],
+    [
+      'a digest that never comes',
+      'people:\n  operator: { command: { run: [tell] }, digest: "24:00" }\n',
+      /people\.operator\.digest/,
+    ],
+  ])('refuses %s', async (_what, more, words) => {
+    await expect(written(more)).rejects.toThrow(words);
+  });
+
   it('takes a Kanboard as the board, and says what is wrong with one', async () => {
     const url = 'https://board.example.org/kanboard';
     const { board } = await written(`board:\n  kanboard:\n    url: ${url}\n    poll: 2s\n`);

@@ -10,7 +10,11 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { typedTerminal } from '../support/typed-terminal.ts';
 
 /** What `mesh inbox` of `principal` makes. */
-async function inbox({ deps, clock }: MemoryQueueMesh, principal: string): Promise<Result> {
+async function inbox(
+  { deps, clock }: MemoryQueueMesh,
+  principal: string,
+  options: readonly string[] = [],
+): Promise<Result> {
   const mesh: MeshConnection = {
     ...{ home: '/h', url: 'http://front.test', token: 't', principal, inProcess: false },
     fetch: () => Promise.reject(new Error('The listing reads the board alone.')),
@@ -30,7 +34,7 @@ async function inbox({ deps, clock }: MemoryQueueMesh, principal: string): Promi
   define(command, async (verb) => {
     made = await verb(session);
   });
-  await command.parseAsync([], { from: 'user' });
+  await command.parseAsync([...options], { from: 'user' });
   if (made === undefined) throw new Error('The verb made nothing.');
   return made;
 }
@@ -88,6 +92,19 @@ describe('the inbox on the command line', () => {
       ['givenUp', givenUp],
     ] as const)
       expect(listed.map(({ taskId }) => taskId)).toEqual(idsOf(kind));
+  });
+
+  it('prints what the digest would say now, and sends nothing', async () => {
+    const mesh = await allKinds();
+    const { text } = await inbox(mesh, 'alvis', ['--digest']);
+    expect(text).toContain('4 things wait for you');
+    expect(text).toContain('adolf asks: Red or blue?');
+    expect(text).toContain('adolf is done: Seven.');
+    expect(text).toContain('stranger wants it done and may not start it alone: Open the door.');
+    expect(text).toContain('It was given up: its repository is gone');
+    expect(text).toContain('http://front.test/inbox');
+    const nothing = 'No digest: nothing waits for you beside what you were told of.';
+    expect((await inbox(mesh, 'bob', ['--digest'])).text).toBe(nothing);
   });
 
   it('is empty for who is asked nothing', async () => {

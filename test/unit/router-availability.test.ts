@@ -80,6 +80,21 @@ describe('working hours', () => {
     expect(openAt({ ...late, holidays }, Date.UTC(2026, 11, 1, 6))).toEqual(after);
     expect(openAt({ ...late, vacation: true }, nextMonday)).toEqual({ open: false });
   });
+
+  it('stay closed from the first day of a vacation through its last one', () => {
+    const vacation = { from: '2026-12-24', until: '2026-12-27', zone: 'Europe/Berlin' };
+    const away = { ...hours(), vacation };
+    const backAtMs = Date.UTC(2026, 11, 27, 23);
+    expect(openAt(away, Date.UTC(2026, 11, 23, 23) - 1)).toEqual({ open: true });
+    expect(openAt(away, Date.UTC(2026, 11, 23, 23))).toEqual({ open: false, opensAtMs: backAtMs });
+    expect(openAt(away, backAtMs - 1)).toEqual({ open: false, opensAtMs: backAtMs });
+    expect(openAt(away, backAtMs)).toEqual({ open: true });
+    // The evening before, too, the next opening is the one after it: a Monday at nine.
+    const atWork = { ...hours(window(weekdays, 9, 17, 'Europe/Berlin')), vacation };
+    const opensAtMs = Date.UTC(2026, 11, 28, 8);
+    expect(openAt(atWork, Date.UTC(2026, 11, 23, 20))).toEqual({ open: false, opensAtMs });
+    expect(openAt(atWork, Date.UTC(2026, 11, 24, 10))).toEqual({ open: false, opensAtMs });
+  });
 });
 
 describe('the product of terms', () => {

@@ -45,7 +45,7 @@ export function admitted(before: TaskState, event: EventOf<'admitted'>): Transit
 }
 
 /** Before anybody has claimed it; a question about its deadline or its size is about what is edited here. */
-function isEditable({ phase, question }: TaskState): boolean {
+export function isEditable({ phase, question }: TaskState): boolean {
   if (unclaimedPhases.has(phase) || phase === 'paused') return true;
   return (
     phase === 'input-required' && (question?.kind === 'deadline' || question?.kind === 'rating')
@@ -68,9 +68,17 @@ export function edited(before: TaskState, event: EventOf<'edited'>): Transition 
       ...(event.deadlineAtMs ? { deadlineAtMs: event.deadlineAtMs } : {}),
       ...(event.notBeforeAtMs ? { notBeforeAtMs: event.notBeforeAtMs } : {}),
       ...queuedAs(before, event),
+      ...wordedAs(before, event),
     },
     drop,
   );
+}
+
+/** Another wording; the digest stays, by which the submit is known when it comes again. */
+function wordedAs({ task }: TaskState, { title, body }: EventOf<'edited'>): Partial<TaskState> {
+  if (title === undefined && body === undefined) return {};
+  const intent = { title: title ?? task.intent.title, body: body ?? task.intent.body };
+  return { task: { ...task, intent } };
 }
 
 /** What waits in a queue is scheduled while it has a time, and only then. */

@@ -28,15 +28,33 @@ export function linked(before: TaskState, event: EventOf<'linked'>): Transition 
 const rank: Readonly<Record<Receipt['status'], number>> = {
   prepared: 0,
   sending: 1,
-  unknown: 2,
-  published: 3,
+  failed: 2,
+  unknown: 3,
+  published: 4,
 };
 
-/** Monotonic: evidence of a publication is never downgraded; a differing digest is a conflict. */
+/** Monotonic: evidence of a publication is never downgraded; a differing digest or receipt is a conflict. */
 export function receipted(before: TaskState, event: EventOf<'receipted'>): Transition {
   const known = before.receipts[event.key];
-  if (known && known.digest !== event.digest) return refuse('receiptConflict');
-  if (known && rank[event.status] < rank[known.status]) return refuse('receiptConflict');
-  const receipt = { status: event.status, digest: event.digest };
+  if (known && contradicts(known, event)) return refuse('receiptConflict');
+  const { status, digest } = event;
+  const queueReceiptId = event.queueReceiptId ?? known?.queueReceiptId;
+  const receiptId = event.receiptId ?? known?.receiptId;
+  const receipt: Receipt = {
+    ...{ status, digest, atMs: known?.status === status ? known.atMs : event.atMs },
+    ...(queueReceiptId === undefined ? {} : { queueReceiptId }),
+    ...(receiptId === undefined ? {} : { receiptId }),
+  };
   return to(before, event, { receipts: { ...before.receipts, [event.key]: receipt } });
+}
+
+function contradicts(known: Receipt, event: EventOf<'receipted'>): boolean {
+  const differs = (one: string | undefined, other: string | undefined): boolean =>
+    one !== undefined && other !== undefined && one !== other;
+  return (
+    known.digest !== event.digest ||
+    rank[event.status] < rank[known.status] ||
+    differs(known.queueReceiptId, event.queueReceiptId) ||
+    differs(known.receiptId, event.receiptId)
+  );
 }
