@@ -25,6 +25,8 @@ export interface BoardDisplayOptions {
   readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
 }
 
+/** A claim and its start, or an outcome and its verdict by a program, are shown in one. */
+const gatherMs = 100;
 /** Between two tries while the board is away. */
 const retryMs = 2_000;
 
@@ -72,6 +74,7 @@ export class BoardDisplay {
 
   async #drain(): Promise<void> {
     while (this.#due.size > 0) {
+      await this.#options.clock.sleep(gatherMs, this.#stopping.signal);
       const due = [...this.#due];
       this.#due.clear();
       const failed = await Promise.all(due.map((one) => this.#tried(...one)));
