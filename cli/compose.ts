@@ -224,8 +224,7 @@ function lifeOf(
   return {
     start({ keeper } = { keeper: true }) {
       if (kanboard && access) {
-        const unwatch = watchPeople({ board: kanboard, queue, boardId: access.boardId });
-        daemons.push({ stop: unwatch });
+        daemons.push({ stop: watchPeople({ board: kanboard, queue, boardId: access.boardId }) });
         kanboard.start();
       }
       personas.startWorkers();

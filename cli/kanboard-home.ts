@@ -5,11 +5,14 @@ import { BoardUsers } from '../fabric/kanboard/board-users.ts';
 import { openKanboardBoard, type KanboardBoard } from '../fabric/kanboard/kanboard-board.ts';
 import { kanboardRpc, type KanboardRpc } from '../fabric/kanboard/kanboard-rpc.ts';
 import { NoAnswerError } from '../fabric/kanboard/no-answer.ts';
+import { RestoreGuard, type StampMemory } from '../fabric/kanboard/restore-guard.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
 import type { Directory } from '../fabric/ports/directory.ts';
 import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
+import { guardedBoard, loadStamp, saveStamp, stampFile } from './board/guarded-board.ts';
+import { isShared } from './board/queues-of.ts';
 import type { HomePaths } from './home.ts';
 import type { KanboardAccess } from './kanboard-access.ts';
 
@@ -23,12 +26,27 @@ export interface HomeKanboardDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly paths: HomePaths;
+  /** Another process of the home has its databases open. */
+  readonly isBeside?: boolean;
+}
+
+/** As `openUnguarded`; held while it turns out to be restored from a backup (`RestoreGuard`). */
+export function openHomeKanboard(access: KanboardAccess, deps: HomeKanboardDeps): KanboardBoard {
+  const { clock, log, random, paths, isBeside: isReader = false } = deps;
+  const board = openUnguarded(access, deps);
+  const { rpc, projects } = board.parts;
+  const file = stampFile(paths, access);
+  const load = () => loadStamp(file, random);
+  const save = (memory: StampMemory) => saveStamp(file, memory);
+  const guard = new RestoreGuard({ rpc, projects, clock, log, load, save, isReader });
+  return guardedBoard(board, guard);
 }
 
 /** The Kanboard of a home, laid out as its Cards say. Nothing is asked of it yet. */
-export function openHomeKanboard(
+export function openUnguarded(
   access: KanboardAccess,
-  { directory, mirror, clock, random, log }: HomeKanboardDeps,
+  { directory, mirror, clock, random, log }: Omit<HomeKanboardDeps, 'paths'>,
 ): KanboardBoard {
   const { webUrl, boardId, pollMs } = access;
   const rpc = rpcOf(access, clock);
@@ -36,6 +54,7 @@ export function openHomeKanboard(
   return openKanboardBoard({
     ...{ rpc, webUrl, boardId, pollMs, mirror, clock, random, log },
     layoutOf: (queue) => (isInbox(directory, queue) ? 'inbox' : 'queue'),
+    showsWords: (queue) => !isShared(queue, directory.agents()),
     userOf: (projectId, principal) => users.of(projectId, principal),
   });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { InvalidValueError } from '../../fabric/domain/errors.ts';
 import { lockHome } from '../../fabric/embedded/home-lock.ts';
 import { pinoLog } from '../../fabric/telemetry/pino-log.ts';
-import { boardChoiceOf, addressOf } from '../board-choice.ts';
+import { boardChoiceOf } from '../board-choice.ts';
 import type { KanboardSettings } from '../board-settings.ts';
 import type { Closers } from '../closers.ts';
 import {
@@ -15,7 +15,11 @@ import {
 } from '../config.ts';
 import { homeInUse } from '../home-in-use.ts';
 import { keepPrivate, type HomePaths } from '../home.ts';
-import { kanboardAccess, type KanboardAccess } from '../kanboard-access.ts';
+import {
+  kanboardAccess,
+  type KanboardAccess,
+  type KanboardAccessDeps,
+} from '../kanboard-access.ts';
 import { requireHome } from '../require-home.ts';
 import type { Session } from '../session.ts';
 
@@ -84,32 +88,30 @@ async function whoRuns(
 
 async function accessOf(
   settings: KanboardSettings,
-  deps: Parameters<typeof kanboardAccess>[1],
+  deps: KanboardAccessDeps,
   frontUrl: string | undefined,
 ): Promise<KanboardAccess> {
   if (settings.url !== undefined || frontUrl === undefined) return kanboardAccess(settings, deps);
-  const running = await runningOwn(deps.paths);
-  if (running === undefined) {
-    throw new InvalidValueError(
-      'The mesh that runs on this home has no Kanboard of its own. Name the one it has: --board kanboard:<url>.',
-      'board',
-    );
-  }
-  const environment = {
-    ...deps.environment,
-    kanboard: { ...deps.environment.kanboard, token: running.token },
-  };
-  const access = await kanboardAccess({ ...settings, url: running.url }, { ...deps, environment });
-  return { ...access, folder: `own-${settings.boardId}` };
+  const running = await runningOwn(settings, deps);
+  if (running !== undefined) return running;
+  throw new InvalidValueError(
+    'The mesh that runs on this home has no Kanboard of its own. Name the one it has: --board kanboard:<url>.',
+    'board',
+  );
 }
 
 /** The mesh's own Kanboard, as whoever started it has written it down; it may be stopped. */
-export async function runningOwn({
-  ownKanboard,
-}: HomePaths): Promise<{ readonly url: string; readonly token: string } | undefined> {
-  const textOf = (file: string) => readFile(join(ownKanboard, file), 'utf8').catch(() => '');
+export async function runningOwn(
+  settings: KanboardSettings,
+  deps: KanboardAccessDeps,
+): Promise<KanboardAccess | undefined> {
+  const { paths, environment } = deps;
+  const textOf = (file: string) => readFile(join(paths.ownKanboard, file), 'utf8').catch(() => '');
   const [port, token] = [(await textOf('data/port')).trim(), (await textOf('api.token')).trim()];
-  return port === '' || token === ''
-    ? undefined
-    : { url: addressOf(`http://127.0.0.1:${port}`), token };
+  if (port === '' || token === '') return undefined;
+  const url = `http://127.0.0.1:${port}`;
+  const kanboard = { ...environment.kanboard, token };
+  const named = { ...deps, environment: { ...environment, kanboard } };
+  const access = await kanboardAccess({ ...settings, url }, named);
+  return { ...access, folder: `own-${settings.boardId}` };
 }

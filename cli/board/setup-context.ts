@@ -20,5 +20,3 @@ export interface SetupContext {
   /** Looks only. */
   readonly isDry: boolean;
 }
-
-export const isHuman = ({ runtime }: AgentPolicy): boolean => runtime === 'human';

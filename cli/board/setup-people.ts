@@ -8,7 +8,8 @@ import {
   type Membership,
 } from '../../fabric/kanboard/board-members.ts';
 import type { AgentPolicy } from '../../fabric/ports/directory.ts';
-import { isHuman, type SetupContext } from './setup-context.ts';
+import { isHuman, queuesOf } from './queues-of.ts';
+import type { SetupContext } from './setup-context.ts';
 import { right, wrong, type Step } from './step.ts';
 
 /** A Kanboard user for each agent and person, and what each may do in which project. */
@@ -78,24 +79,6 @@ function oddUsers(
     }
     return [];
   });
-}
-
-/**
- * Whose projects each may open. An agent: its own queue and those it may call, to be shown as owner and
- * creator. A person: their own inbox, the queues they answer for, and those whose Card names them.
- */
-export function queuesOf(policy: AgentPolicy, all: readonly AgentPolicy[]): ReadonlySet<QueueId> {
-  const inboxes = new Set(all.filter(isHuman).map(({ queue }) => queue));
-  const shared = all.filter(({ queue }) => !inboxes.has(queue));
-  const open = isHuman(policy)
-    ? shared.filter(
-        ({ responsibleHuman, admit }) =>
-          responsibleHuman === policy.agentId || admit.includes(policy.agentId),
-      )
-    : shared.filter(
-        ({ agentId }) => policy.mayCall.includes(agentId) || policy.mayCall.includes('*'),
-      );
-  return new Set([policy.queue, ...open.map(({ queue }) => queue)]);
 }
 
 async function setUpRoles(

@@ -5,8 +5,9 @@ import { BoardProjects } from '../../fabric/kanboard/board-projects.ts';
 import type { KanboardRpc } from '../../fabric/kanboard/kanboard-rpc.ts';
 import { NoAnswerError } from '../../fabric/kanboard/no-answer.ts';
 import { runningOwn } from '../board/board-ground.ts';
+import { loadStamp, stampFile } from '../board/guarded-board.ts';
 import { isOldVersion, testedVersion } from '../board/kanboard-version.ts';
-import { isHuman } from '../board/setup-context.ts';
+import { isHuman } from '../board/queues-of.ts';
 import { lockedFix, zoneFix } from '../board/setup.ts';
 import { hearsChanges } from '../board/webhook-probe.ts';
 import type { KanboardSettings } from '../board-settings.ts';
@@ -62,13 +63,7 @@ async function accessOf(
   const { log, say } = quiet;
   const deps = { paths, environment, random, log, say, signal };
   if (settings.url !== undefined) return kanboardAccess(settings, deps);
-  const own = frontUrl === undefined ? undefined : await runningOwn(paths);
-  if (own === undefined) return undefined;
-  const kanboard = { ...environment.kanboard, token: own.token };
-  return kanboardAccess(
-    { ...settings, url: own.url },
-    { ...deps, environment: { ...environment, kanboard } },
-  );
+  return frontUrl === undefined ? undefined : runningOwn(settings, deps);
 }
 
 const silent = () => undefined;
@@ -83,11 +78,26 @@ async function examine(
   const version = await probes.version();
   return [
     ok('board', `Kanboard answers at ${access.url}`),
+    ...(await restoredFinding(access, check)),
     versionFinding(version),
     zoneFinding(await probes.timezone()),
     await skewFinding(access.url, check.session),
     ...(await projectFindings(access, rpc, probes, check)),
   ];
+}
+
+/** As the last mesh of this home found it. */
+async function restoredFinding(
+  access: KanboardAccess,
+  { paths, session }: BoardCheck,
+): Promise<readonly Finding[]> {
+  const { restored } = await loadStamp(stampFile(paths, access), session.random);
+  if (restored === undefined) return [];
+  const says =
+    'it was restored from a backup and knows less than this mesh has done: nothing is taken from it';
+  const fix =
+    'Stop `mesh up`, run `mesh board restore --accept`, look at what it names, start it again.';
+  return [fail('board restored', says, fix)];
 }
 
 const versionFinding = (version: string): Finding =>
