@@ -12,13 +12,16 @@ const layers = {
   cli: ['fabric', 'cards', 'router', 'agents', 'keeper'],
 };
 
-/** Inside the fabric: adapters and use cases know ports and domain, and nothing of each other. */
+/**
+ * Inside the fabric: adapters and use cases know ports and domain, and nothing of each other. On Kanboard people
+ * also act, so it calls use cases as an edge does.
+ */
 const fabricParts = {
   domain: [],
   ports: ['domain'],
   queue: ['domain', 'ports'],
   embedded: ['domain', 'ports'],
-  kanboard: ['domain', 'ports'],
+  kanboard: ['domain', 'ports', 'queue'],
   remote: ['domain', 'ports'],
   telemetry: ['domain', 'ports'],
 };

@@ -51,6 +51,8 @@ export interface BoardParts {
   readonly display: BoardDisplay;
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
+  /** A log as this process knows it, without asking the board. */
+  readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
 }
 
 /**
@@ -94,7 +96,7 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, logOf });
   const poll = new BoardPoll({ ...options, projects, tasks, logs });
   const beats = new ClaimBeats({ rpc, clock, tasks });
-  return { rpc, projects, tasks, logs, display, poll, beats };
+  return { rpc, projects, tasks, logs, display, poll, beats, logOf };
 }
 
 interface Life {
