@@ -14,6 +14,7 @@ import { ClaimBeats } from './claim-beats.ts';
 import type { KanboardRpc } from './kanboard-rpc.ts';
 import type { BoardTask } from './kanboard-rows.ts';
 import { LogMirror } from './log-mirror.ts';
+import { ActivityFeed } from './people/activity-feed.ts';
 import { recordFiles } from './record-files.ts';
 import { SlotLog } from './slot-log.ts';
 
@@ -51,8 +52,7 @@ export interface BoardParts {
   readonly display: BoardDisplay;
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
-  /** A log as this process knows it, without asking the board. */
-  readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
+  readonly activity: ActivityFeed;
 }
 
 /**
@@ -62,7 +62,7 @@ export interface BoardParts {
 export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard {
   const { mirror } = options;
   const parts = partsOf(options);
-  const { poll, display, rpc } = parts;
+  const { poll, display, rpc, activity } = parts;
   const life = { isClosed: false };
   return {
     parts,
@@ -79,6 +79,7 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
       if (life.isClosed) return;
       life.isClosed = true;
       await poll.stop();
+      await activity.close();
       await display.close();
       rpc.close();
     },
@@ -96,7 +97,8 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, logOf });
   const poll = new BoardPoll({ ...options, projects, tasks, logs });
   const beats = new ClaimBeats({ rpc, clock, tasks });
-  return { rpc, projects, tasks, logs, display, poll, beats, logOf };
+  const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
+  return { rpc, projects, tasks, logs, display, poll, beats, activity };
 }
 
 interface Life {

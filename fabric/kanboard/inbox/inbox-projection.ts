@@ -1,8 +1,7 @@
 import { reasonOf } from '../../domain/errors.ts';
-import type { TaskEvent } from '../../domain/events.ts';
-import { fold } from '../../domain/fold.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import type { TaskState } from '../../domain/state.ts';
+import type { TaskLog } from '../../ports/task-board.ts';
 import type { QueueDeps } from '../../queue/deps.ts';
 import type { BoardProject } from '../board-projects.ts';
 import type { KanboardBoard } from '../kanboard-board.ts';
@@ -123,10 +122,10 @@ export class InboxProjection {
   }
 
   async #follow(uid: TaskId): Promise<void> {
-    const events = await this.#options.board.parts.logOf(uid);
-    const state = fold(events);
-    if (state === undefined) return;
-    const items = this.#itemsOf(state, events);
+    const log = await this.#options.board.parts.logs.known(uid);
+    if (log === undefined) return;
+    const { state } = log;
+    const items = this.#itemsOf(log);
     for (const item of items) {
       if (this.#rows.get(item, item.queue) === undefined) await this.#make({ item, state });
     }
@@ -136,7 +135,7 @@ export class InboxProjection {
     }
   }
 
-  #itemsOf(state: TaskState, events: readonly TaskEvent[]): readonly InboxItem[] {
+  #itemsOf({ state, events }: TaskLog): readonly InboxItem[] {
     return inboxItemsOf(state, events, this.#options.queue.directory);
   }
 
@@ -175,11 +174,11 @@ export class InboxProjection {
   async #wanted(): Promise<ReadonlyMap<string, Wanted>> {
     const { board } = this.#options;
     const wanted = new Map<string, Wanted>();
-    for (const found of await waitingStates(board)) {
-      const events = await board.parts.logOf(found.taskId);
-      const state = fold(events) ?? found;
-      for (const item of this.#itemsOf(state, events)) {
-        wanted.set(itemKey(item, item.queue), { item, state });
+    for (const { taskId } of await waitingStates(board)) {
+      const log = await board.parts.logs.known(taskId);
+      if (log === undefined) continue;
+      for (const item of this.#itemsOf(log)) {
+        wanted.set(itemKey(item, item.queue), { item, state: log.state });
       }
     }
     return wanted;

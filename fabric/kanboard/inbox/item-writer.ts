@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { BoardUnavailableError } from '../../domain/errors.ts';
-import { fold } from '../../domain/fold.ts';
 import type { TaskState } from '../../domain/state.ts';
 import type { QueueDeps } from '../../queue/deps.ts';
 import { columnOf, type BoardProject } from '../board-projects.ts';
@@ -115,18 +114,20 @@ export class ItemWriter {
   async end(item: ItemRow): Promise<void> {
     const { board, queue, rows } = this.#options;
     const log = await board.read(item.uid);
-    const state = log && fold(log.events);
     // Nothing is known of a log that another host has alone; that one puts it away.
-    if (state === undefined) return;
-    const open = inboxItemsOf(state, log?.events ?? [], queue.directory);
+    if (log === undefined) return;
+    const { state } = log;
+    const open = inboxItemsOf(state, log.events, queue.directory);
     const own = itemKey(item, item.project.queue);
     if (open.some((one) => itemKey(one, one.queue) === own)) return;
     const { boardTaskId: task_id } = item.row;
     const what = `end-${item.key}-${item.project.queue}`;
-    const listing = call('getAllComments', { task_id });
-    const { isOurs, also } = await this.#reservations.take(item.uid, what, [listing]);
+    const looks = [call('getAllComments', { task_id }), call('getTask', { task_id })];
+    const { isOurs, also } = await this.#reservations.take(item.uid, what, looks);
     const wasTold = isTold(resultOf(also[0], Comments, 'the comments of an item'), endMark);
-    if (!wasTold && !isOurs) return;
+    const isAway = wasTold && rowIn(also[1])?.isOpen !== true;
+    if (isAway) rows.forget(item);
+    if (isAway || (!wasTold && !isOurs)) return;
     const content = withMark(endedText(state, item.key), endMark);
     await this.#batch([
       ...(wasTold ? [] : [call('createComment', { task_id, user_id: 0, content })]),
