@@ -51,17 +51,24 @@ export interface InboxMesh {
   run(uid: TaskId, end?: RunEnd): Promise<TaskState>;
   stateOf(uid: TaskId): Promise<TaskState>;
   inboxOf(human: string): Promise<BoardProject>;
+  /** Resolves when it has looked at the board once more and taken in what people did. */
+  hears(): Promise<void>;
   close(): Promise<void>;
+}
+
+interface InboxMeshOptions {
+  readonly boardId: string;
+  readonly pollMs: number;
 }
 
 export async function inboxMesh(
   kanboard: RunningKanboard,
-  boardId: string = newBoardId(),
+  { boardId = newBoardId(), pollMs = 100 }: Partial<InboxMeshOptions> = {},
 ): Promise<InboxMesh> {
   const log = recordingLog();
   const people = new Set(['alvis', 'bea']);
   const layoutOf = (queue: string) => (people.has(queue) ? 'inbox' : 'queue');
-  const opened: TestBoard = await openTestBoard(kanboard, { boardId, log, layoutOf, pollMs: 100 });
+  const opened: TestBoard = await openTestBoard(kanboard, { boardId, log, layoutOf, pollMs });
   const { board } = opened;
   const artifacts = { put: () => Promise.resolve('0'), get: () => Promise.resolve(undefined) };
   const queue: QueueDeps = {
@@ -85,6 +92,14 @@ export async function inboxMesh(
       const stopping = new AbortController().signal;
       await runHeld(queue, held, { policy, runTask, interactive: false, stopping });
       return stateOf(uid);
+    },
+    async hears() {
+      for (let looks = 0; looks < 2; looks++) {
+        await new Promise<void>((resolve) => {
+          const end = board.parts.poll.onRows(() => Promise.resolve(void [end(), resolve()]));
+        });
+        await board.parts.activity.settled();
+      }
     },
     async close() {
       await stop();

@@ -15,7 +15,7 @@ import { seededRandom } from './seeded-random.ts';
 
 type PolicyChange = Partial<AgentPolicy> & { readonly id: string };
 
-function policyOf({ id, ...change }: PolicyChange): AgentPolicy {
+export function policyOf({ id, ...change }: PolicyChange): AgentPolicy {
   return {
     ...{ agentId: AgentId.parse(id), name: id, queue: QueueId.parse(id), runtime: 'model' },
     ...{ concurrency: 2, leaseMs: 120_000, runTimeoutMs: 60_000, asyncOnly: false },

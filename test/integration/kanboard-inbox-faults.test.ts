@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { roleOf, type ColumnRole } from '../../fabric/kanboard/board-projects.ts';
+import type { TaskId } from '../../fabric/domain/ids.ts';
+import { boardPerson, type BoardPerson } from '../support/board-people.ts';
+import {
+  commentsOn,
+  gate,
+  inboxMesh,
+  itemsOf,
+  openQuestion,
+  type InboxMesh,
+} from '../support/inbox-mesh.ts';
+import { newBoardId } from '../support/kanboard-board.ts';
+import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
+import { describeWith } from '../support/services/service.ts';
+
+const soon = { timeout: 15_000, interval: 50 };
+
+// Two processes, and a Kanboard with one PHP worker that both ask.
+vi.setConfig({ testTimeout: 60_000 });
+
+describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
+  let kanboard: RunningKanboard;
+  let alvis: BoardPerson;
+  const open: InboxMesh[] = [];
+  const start = async (boardId: string) => {
+    const mesh = await inboxMesh(kanboard, { boardId, pollMs: 250 });
+    open.push(mesh);
+    return mesh;
+  };
+
+  beforeEach(async () => {
+    kanboard = await startKanboard({ database: 'sqlite' });
+    alvis = await boardPerson(kanboard, 'alvis');
+  });
+  afterEach(async () => {
+    for (const mesh of open.splice(0)) await mesh.close();
+    await kanboard.stop();
+  });
+
+  const liesIn = (mesh: InboxMesh, uid: TaskId, column: ColumnRole, isOpen: boolean) =>
+    vi.waitFor(async () => {
+      const project = await mesh.inboxOf('alvis');
+      const [item, ...more] = await itemsOf(kanboard, project, uid);
+      expect(more).toEqual([]);
+      expect([item && roleOf(project, item.columnId), item?.isOpen]).toEqual([column, isOpen]);
+      return item!;
+    }, soon);
+
+  it('makes, answers and refuses once, whichever of two processes is at it and after a restart', async () => {
+    const boardId = newBoardId();
+    const meshes = [await start(boardId), await start(boardId)] as const;
+    const [one, other] = meshes;
+    const ends = [gate, openQuestion];
+    const uids = await Promise.all(
+      ends.map(async (end, at) => {
+        const { taskId } = await meshes[at % 2]!.submit();
+        await meshes[at % 2]!.run(taskId, end);
+        return taskId;
+      }),
+    );
+    const items = await Promise.all(uids.map((uid) => liesIn(one, uid, 'ready', true)));
+    const own = await one.inboxOf('alvis');
+    for (const { boardTaskId } of items) await alvis.drags(own, boardTaskId, 'approved');
+    await liesIn(one, uids[0]!, 'approved', false);
+    // Both have heard of the drags; what was to be said about each is there once.
+    const said = () => Promise.all(items.map((item) => commentsOn(kanboard, item.boardTaskId)));
+    const count = async () => (await said()).map((comments) => comments.length);
+    await vi.waitFor(async () => expect(await count()).toEqual([1, 1]), soon);
+    for (const mesh of meshes) await mesh.hears();
+
+    await other.close();
+    open.splice(1);
+    const again = await start(boardId);
+    await again.hears();
+    await liesIn(again, uids[1]!, 'ready', true);
+    expect(await count()).toEqual([1, 1]);
+    await liesIn(again, uids[0]!, 'approved', false);
+    expect((await again.stateOf(uids[0]!)).decisions).toHaveLength(1);
+  });
+
+  it('puts up and takes in what came while the board was down', async () => {
+    const mesh = await start(newBoardId());
+    const first = await mesh.submit();
+    await mesh.run(first.taskId, gate);
+    const item = await liesIn(mesh, first.taskId, 'ready', true);
+    const next = await mesh.submit();
+    await kanboard.kill();
+    const running = mesh.run(next.taskId, openQuestion).catch(() => undefined);
+    await vi.waitFor(() => expect(mesh.log.lines).toContainEqual(downLine), soon);
+    await kanboard.restart();
+    await running;
+    const { phase } = await mesh.stateOf(next.taskId);
+    if (phase === 'ready') await mesh.run(next.taskId, openQuestion);
+    await liesIn(mesh, next.taskId, 'ready', true);
+    await alvis.drags(await mesh.inboxOf('alvis'), item.boardTaskId, 'rejected');
+    await liesIn(mesh, first.taskId, 'rejected', false);
+  });
+});
+
+const downLine = expect.objectContaining({ event: 'board.down' }) as unknown;
