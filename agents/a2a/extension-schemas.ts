@@ -55,6 +55,8 @@ const Edit = z.strictObject({
   /** ISO instant or ms since the epoch; null takes it away. */
   deadlineAtMs: instant.nullable().optional(),
   notBeforeAtMs: instant.nullable().optional(),
+  title: Text.min(1).max(200).optional(),
+  body: Text.max(limits.inlineBytes).optional(),
 });
 
 const plain = ['admit', 'pause', 'resume', 'archive'] as const;

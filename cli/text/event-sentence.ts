@@ -93,6 +93,8 @@ function editWords(event: EventOf<'edited'>, nowMs: number): string {
     ...(event.score === undefined ? [] : [`score to ${event.score}`]),
     ...when('deadline', event.deadlineAtMs),
     ...when('start', event.notBeforeAtMs),
+    ...(event.title === undefined ? [] : [`title to ${oneLine(event.title, mostChars)}`]),
+    ...(event.body === undefined ? [] : ['text']),
   ];
   return changes.join(', ') || 'nothing';
 }

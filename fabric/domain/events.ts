@@ -20,7 +20,7 @@ function event<K extends string, S extends z.core.$ZodLooseShape>(kind: K, shape
     kind: z.literal(kind),
     by: Author,
     atMs: z.int().positive(),
-    /** Random; tells the writer's own event in a slot from another's after an unclear answer. */
+    /** Random, or of the act it takes in; tells the writer's own event in a slot from another's after an unclear answer. */
     token: z.string().min(8).max(64),
     ...shape,
   });
@@ -39,6 +39,8 @@ export const TaskEvent = z.discriminatedUnion('kind', [
     score: Score.optional(),
     deadlineAtMs: z.int().positive().nullable().optional(),
     notBeforeAtMs: z.int().positive().nullable().optional(),
+    title: z.string().min(1).max(200).optional(),
+    body: z.string().max(limits.inlineBytes).optional(),
   }),
   event('routed', {
     agentId: AgentId,

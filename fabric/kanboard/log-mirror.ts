@@ -118,5 +118,6 @@ export class LogMirror {
   }
 }
 
+/** By one writer: two processes that take one act in give their events the same token. */
 const isSame = (one: TaskEvent, other: TaskEvent): boolean =>
-  one.token === other.token && one.kind === other.kind;
+  one.token === other.token && one.kind === other.kind && one.atMs === other.atMs;

@@ -10,14 +10,14 @@ import { requireSound } from './sound-event.ts';
 
 type Body<K extends TaskEventKind> = Omit<EventOf<K>, 'kind' | 'by' | 'atMs' | 'token'>;
 
-/** An event of `kind` by `by`, now, with a token of its own. */
+/** An event of `kind` by `by`, now, with a token of its own or of the act that it takes in. */
 export function eventOf<K extends TaskEventKind>(
-  deps: Pick<QueueDeps, 'clock' | 'random'>,
+  deps: Pick<QueueDeps, 'clock' | 'random' | 'token'>,
   by: Author,
   kind: K,
   body: Body<K>,
 ): EventOf<K> {
-  const stamp = { kind, by, atMs: deps.clock.nowMs(), token: deps.random.hex(8) };
+  const stamp = { kind, by, atMs: deps.clock.nowMs(), token: deps.token ?? deps.random.hex(8) };
   // The parts are checked against the kind above; TypeScript can't join them again by itself.
   return { ...stamp, ...body } as unknown as EventOf<K>;
 }
@@ -32,8 +32,8 @@ export interface ChangeOptions {
 /**
  * Reads a task, lets `decide` make the next event from what it read, and appends it; after a
  * conflict it reads and decides again, after an unclear answer it reads before anything else.
- * `decide` returns undefined when nothing is left to do: then what it read is made durable first. Returns
- * the state after it.
+ * `decide` returns undefined when nothing is left to do: then what it read is made durable first, as it is
+ * where another process has taken the same act in. Returns the state after it.
  * @throws RefusedError when the state does not take the event
  * @throws MeshError `NOT_FOUND` for an unknown uid, `FABRIC_DOWN` when the board can't be reached
  */
@@ -47,7 +47,7 @@ export async function change(
     const log = await deps.board.read(uid);
     if (log === undefined) throw unknownTask(uid);
     const event = decide(log);
-    if (event === undefined) {
+    if (event === undefined || isTaken(log, event)) {
       // What it read may not be durable yet, and whoever asks again may act on the answer.
       if (durability === 'committed') await deps.board.flush();
       return log.state;
@@ -63,6 +63,10 @@ export async function change(
     `Task ${uid} was changed ${mostConflicts} times while this change was tried. Try again.`,
   );
 }
+
+/** The same act, taken in before; no two acts share a token, and no two random ones do. */
+const isTaken = ({ events }: TaskLog, event: TaskEvent): boolean =>
+  events.some(({ token, kind }) => token === event.token && kind === event.kind);
 
 /**
  * Whether `event` is in its slot. An unclear answer is settled by repeating with the same token and

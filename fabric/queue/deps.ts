@@ -15,7 +15,12 @@ export interface QueueDeps {
   readonly log: Log;
   /** Same on every host of the mesh: task ids are made with it. */
   readonly meshSecret: string;
+  /**
+   * Of the one act outside the mesh that a call takes in: its events bear it instead of a random one, so that
+   * a log which has it has taken that act in, by whichever process.
+   */
+  readonly token?: string;
 }
 
 /** The part of it that appending to a task's log takes; a command outside the mesh has no more. */
-export type LogWriterDeps = Pick<QueueDeps, 'board' | 'clock' | 'random' | 'log'>;
+export type LogWriterDeps = Pick<QueueDeps, 'board' | 'clock' | 'random' | 'log' | 'token'>;

@@ -2,6 +2,7 @@ import { maySee, maySteer } from '../domain/access.ts';
 import { MeshError } from '../domain/errors.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { TaskId } from '../domain/ids.ts';
+import { limits } from '../domain/limits.ts';
 import { authorOf, type Principal, type Scope } from '../domain/principal.ts';
 import type { TaskState } from '../domain/state.ts';
 import { requireScope } from './answer.ts';
@@ -9,7 +10,10 @@ import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
 
-export type Edit = Pick<EventOf<'edited'>, 'priority' | 'score' | 'deadlineAtMs' | 'notBeforeAtMs'>;
+export type Edit = Pick<
+  EventOf<'edited'>,
+  'priority' | 'score' | 'deadlineAtMs' | 'notBeforeAtMs' | 'title' | 'body'
+>;
 
 /** What a person does with a task by hand, beside answering, verifying and canceling. */
 export type Steering =
@@ -67,9 +71,30 @@ export async function steerTask(
       case 'revoke':
         return eventOf(deps, by, 'revokeRequested', { to: steering.to });
       case 'edit':
+        requireWordable(state, steering.edit);
         return eventOf(deps, by, 'edited', steering.edit);
     }
   });
+}
+
+/** Another wording takes what a submit's does; what came in parts has no one text to be changed. */
+function requireWordable({ task, taskId }: TaskState, { body }: Edit): void {
+  if (body === undefined) return;
+  if (task.parts !== undefined) {
+    throw new MeshError(
+      'VALIDATION_ERROR',
+      `The text of task ${taskId} came in several parts and is not changed. Cancel it and submit another.`,
+      { path: 'edit.body', taskId },
+    );
+  }
+  const bytes = Buffer.byteLength(body);
+  if (bytes <= limits.inlineBytes) return;
+  throw new MeshError(
+    'PAYLOAD_INLINE',
+    `The text has ${bytes} bytes and at most ${limits.inlineBytes} may stand inline. Put it into a file, ` +
+      'a repository or an artifact and name it by reference.',
+    { path: 'edit.body', limitBytes: limits.inlineBytes },
+  );
 }
 
 const notTheirs = (principal: Principal, steering: Steering, uid: TaskId): MeshError =>

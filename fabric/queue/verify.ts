@@ -7,6 +7,7 @@ import { linkOnce, requireScope } from './answer.ts';
 import { change, eventOf } from './change.ts';
 import type { QueueDeps } from './deps.ts';
 import { unknownTask } from './refusals.ts';
+import { reworkRequest } from './rework.ts';
 import type { SubmitRequest } from './submit-request.ts';
 import { checkedSubmit, submitTask, taskIdOf } from './submit.ts';
 
@@ -95,28 +96,9 @@ async function reworkOf(deps: QueueDeps, asked: Verification): Promise<SubmitReq
   const state = (await deps.board.read(uid))?.state;
   if (state === undefined || !maySee(state, principal)) throw unknownTask(uid);
   if (state.phase !== 'refused') refuseOutsiders(state, principal);
-  const { task } = state;
   // Said twice, the first words count: the rework was submitted with them.
   const correction = state.phase === 'refused' ? state.verdict?.note : note;
-  const request: SubmitRequest = {
-    principal,
-    target: task.target,
-    idempotencyKey: `rework:${uid}`,
-    intent: { ...task.intent, title: `Rework: ${task.intent.title}`.slice(0, 200) },
-    mode: 'async',
-    contextId: state.contextId,
-    ...(task.parts ? { parts: task.parts } : {}),
-    ...(task.acceptance === undefined ? {} : { acceptance: task.acceptance }),
-    ...(correction === undefined ? {} : { correction }),
-    contextRefs: task.contextRefs,
-    ...(task.selection ? { selection: task.selection } : {}),
-    verification: task.verification,
-    effects: task.effects,
-    priority: state.priority,
-    score: state.score,
-    parent: uid,
-    relation: 'rework',
-  };
+  const request = reworkRequest(state, principal, correction);
   if (state.phase !== 'refused') await checkedSubmit(deps, request);
   return request;
 }

@@ -108,6 +108,7 @@ const choices: Partial<Record<TaskEventKind, readonly object[]>> = {
   edited: [
     { priority: 1 },
     { score: 8 },
+    { title: 'Another title', body: 'Other words.' },
     { notBeforeAtMs: builtAtMs + 5 },
     { notBeforeAtMs: null },
   ],

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { AgentId, type TaskId } from '../../fabric/domain/ids.ts';
+import { limits } from '../../fabric/domain/limits.ts';
 import { scopes, type Scope } from '../../fabric/domain/principal.ts';
+import { cancelTask } from '../../fabric/queue/cancel.ts';
 import { claimTask, releaseTask } from '../../fabric/queue/claim.ts';
+import { reworkTask } from '../../fabric/queue/rework.ts';
 import { steerTask, type Steering } from '../../fabric/queue/steer.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import type { TaskDefinition } from '../../fabric/domain/task.ts';
@@ -148,4 +151,61 @@ it('lets no agent give up what it does not hold', async () => {
   await expect(
     steerTask(deps, agentCaller('adolf'), taskId, { do: 'deadletter', reason: 'no' }),
   ).rejects.toMatchObject({ code: 'TRUST_DENIED' });
+});
+
+describe('another wording', () => {
+  it('is what the run gets, and the submit that made the task still names it', async () => {
+    const mesh = queueMesh();
+    const request = { idempotencyKey: 'worded' };
+    const { taskId } = await mesh.submit(request);
+    const edit = { title: 'Audit all', body: 'Audit all logs.' };
+    const edited = await steerTask(mesh.deps, person('alvis'), taskId, { do: 'edit', edit });
+    expect(edited.task.intent).toEqual(edit);
+    expect(await mesh.submit(request)).toMatchObject({ taskId, task: { intent: edit } });
+  });
+
+  it('is refused once somebody holds the task, and past what may stand inline', async () => {
+    const mesh = queueMesh();
+    const { taskId } = await mesh.submit();
+    const edit = (body: string) =>
+      steerTask(mesh.deps, person('alvis'), taskId, { do: 'edit', edit: { body } });
+    await expect(edit('ö'.repeat(limits.inlineBytes / 2 + 1))).rejects.toMatchObject({
+      code: 'PAYLOAD_INLINE',
+    });
+    await edit('ö'.repeat(limits.inlineBytes / 2));
+    await mesh.run(taskId, { kind: 'done', outcome: { summary: 'Done.', artifacts: [] } });
+    await expect(edit('Later.')).rejects.toMatchObject({ code: 'BAD_TRANSITION' });
+  });
+});
+
+describe('an act of a person, taken in by two processes', () => {
+  it('makes one event, whichever comes second', async () => {
+    const mesh = queueMesh();
+    const { taskId } = await mesh.submit();
+    const deps = { ...mesh.deps, token: '0123456789abcdef' };
+    const pause = () => steerTask(deps, person('alvis'), taskId, { do: 'pause' });
+    const [one, other] = await Promise.all([pause(), pause()]);
+    expect([one.phase, other.phase]).toEqual(['paused', 'paused']);
+    await steerTask(mesh.deps, person('alvis'), taskId, { do: 'resume' });
+    expect(await pause()).toMatchObject({ phase: 'ready', version: 3 });
+  });
+});
+
+describe('an ended task', () => {
+  it('is done anew once, with the first words, beside the old one', async () => {
+    const mesh = queueMesh();
+    const { taskId: uid } = await mesh.submit();
+    const principal = person('alvis');
+    const again = (correction: string) => reworkTask(mesh.deps, { principal, uid, correction });
+    await expect(again('Not yet.')).rejects.toMatchObject({ code: 'BAD_TRANSITION' });
+    await cancelTask(mesh.deps, { principal, uid });
+    const next = await again('It lacked a table.');
+    expect(next.task).toMatchObject({ correction: 'It lacked a table.' });
+    expect(next.task.provenance).toMatchObject({ relation: 'rework', depth: 0 });
+    expect((await again('Other words.')).taskId).toBe(next.taskId);
+    const state = await mesh.stateOf(uid);
+    expect(state).toMatchObject({ phase: 'canceled', links: [{ relation: 'rework' }] });
+    const stranger = { principal: person('nobody'), uid, correction: 'x' };
+    await expect(reworkTask(mesh.deps, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
 });

@@ -68,9 +68,17 @@ export function edited(before: TaskState, event: EventOf<'edited'>): Transition 
       ...(event.deadlineAtMs ? { deadlineAtMs: event.deadlineAtMs } : {}),
       ...(event.notBeforeAtMs ? { notBeforeAtMs: event.notBeforeAtMs } : {}),
       ...queuedAs(before, event),
+      ...wordedAs(before, event),
     },
     drop,
   );
+}
+
+/** Another wording; the digest stays, by which the submit is known when it comes again. */
+function wordedAs({ task }: TaskState, { title, body }: EventOf<'edited'>): Partial<TaskState> {
+  if (title === undefined && body === undefined) return {};
+  const intent = { title: title ?? task.intent.title, body: body ?? task.intent.body };
+  return { task: { ...task, intent } };
 }
 
 /** What waits in a queue is scheduled while it has a time, and only then. */
