@@ -12,16 +12,15 @@ const layers = {
   cli: ['fabric', 'cards', 'router', 'agents', 'keeper'],
 };
 
-/**
- * Inside the fabric: adapters and use cases know ports and domain, and nothing of each other. On Kanboard people
- * also act, so it calls use cases as an edge does.
- */
+/** Inside the fabric: adapters and use cases know ports and domain, and nothing of each other. */
 const fabricParts = {
   domain: [],
   ports: ['domain'],
   queue: ['domain', 'ports'],
   embedded: ['domain', 'ports'],
-  kanboard: ['domain', 'ports', 'queue'],
+  kanboard: ['domain', 'ports'],
+  /** What people do on the board, as use cases of the queue: the one place that knows both. */
+  people: ['domain', 'ports', 'queue', 'kanboard'],
   remote: ['domain', 'ports'],
   telemetry: ['domain', 'ports'],
 };

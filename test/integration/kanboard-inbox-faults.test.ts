@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { roleOf, type ColumnRole } from '../../fabric/kanboard/board-projects.ts';
 import type { TaskId } from '../../fabric/domain/ids.ts';
-import { boardPerson, type BoardPerson } from '../support/board-people.ts';
+import { asApplication, boardPerson, type BoardPerson } from '../support/board-people.ts';
 import {
   commentsOn,
   gate,
@@ -10,6 +10,11 @@ import {
   openQuestion,
   type InboxMesh,
 } from '../support/inbox-mesh.ts';
+import type { BoardTask } from '../../fabric/kanboard/kanboard-rows.ts';
+import { dueText } from '../../fabric/kanboard/board-tasks.ts';
+import { itemNameOf } from '../../fabric/people/inbox/inbox-items.ts';
+import type { Clock } from '../../fabric/ports/clock.ts';
+import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import { newBoardId } from '../support/kanboard-board.ts';
 import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
 import { describeWith } from '../support/services/service.ts';
@@ -95,6 +100,55 @@ describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
     await liesIn(mesh, next.taskId, 'ready', true);
     await alvis.drags(await mesh.inboxOf('alvis'), item.boardTaskId, 'rejected');
     await liesIn(mesh, first.taskId, 'rejected', false);
+  });
+
+  it('mends what lies where nobody put it, is there twice or gone, and wakes what was snoozed', async () => {
+    let aheadMs = 0;
+    const clock: Clock = {
+      ...systemClock,
+      nowMs: () => systemClock.nowMs() + aheadMs,
+      monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+    };
+    const mesh = await inboxMesh(kanboard, { clock });
+    open.push(mesh);
+    const app = asApplication(kanboard);
+    const own = await mesh.inboxOf('alvis');
+    const [strayed, doubled, gone, snoozed] = await Promise.all(
+      [gate, gate, gate, gate].map(async (end) => {
+        const { taskId } = await mesh.submit();
+        await mesh.run(taskId, end);
+        return liesIn(mesh, taskId, 'ready', true);
+      }),
+    );
+    const { projectId: project_id, columnIds } = own;
+    const place = { project_id, column_id: columnIds.done };
+    await app('moveTaskToProject', { task_id: strayed!.boardTaskId, ...place });
+    const twin = { title: 'twin', reference: doubled!.reference, project_id };
+    const twinId = await app('createTask', { ...twin, column_id: columnIds.ready });
+    await app('removeTask', { task_id: gone!.boardTaskId });
+    const dueAtMs = clock.nowMs() + 60_000;
+    await alvis.edits(snoozed!.boardTaskId, { date_due: dueText(dueAtMs) });
+    await alvis.drags(own, snoozed!.boardTaskId, 'waiting');
+    const uidOf = (item: BoardTask | undefined) => itemNameOf(item!.reference)!.uid;
+
+    await liesIn(mesh, uidOf(gone), 'ready', true);
+    await vi.waitFor(async () => {
+      const twins = await itemsOf(kanboard, own, uidOf(doubled));
+      const lies = twins.map(({ boardTaskId, isOpen }) => [boardTaskId, isOpen]);
+      expect(lies.sort()).toEqual(
+        [
+          [doubled!.boardTaskId, true],
+          [Number(twinId), false],
+        ].sort(),
+      );
+    }, soon);
+    await mesh.hears();
+    await liesIn(mesh, uidOf(strayed), 'done', true);
+    await liesIn(mesh, uidOf(snoozed), 'waiting', true);
+    aheadMs = 90_000;
+    await liesIn(mesh, uidOf(strayed), 'ready', true);
+    await liesIn(mesh, uidOf(snoozed), 'ready', true);
+    expect((await mesh.stateOf(uidOf(snoozed))).phase).toBe('input-required');
   });
 });
 

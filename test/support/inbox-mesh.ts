@@ -4,8 +4,10 @@ import type { Card } from '../../cards/schema/card.ts';
 import { AgentId, QueueId, type TaskId } from '../../fabric/domain/ids.ts';
 import type { TaskState } from '../../fabric/domain/state.ts';
 import type { BoardProject } from '../../fabric/kanboard/board-projects.ts';
-import { keepInboxes } from '../../fabric/kanboard/inbox/keep-inboxes.ts';
+import { keepInboxes } from '../../fabric/people/inbox/keep-inboxes.ts';
+import type { KanboardBoard } from '../../fabric/kanboard/kanboard-board.ts';
 import { BoardTask } from '../../fabric/kanboard/kanboard-rows.ts';
+import type { Clock } from '../../fabric/ports/clock.ts';
 import type { AgentPolicy } from '../../fabric/ports/directory.ts';
 import type { RunEnd, RunTask } from '../../fabric/ports/run-task.ts';
 import { claimTask } from '../../fabric/queue/claim.ts';
@@ -59,11 +61,13 @@ export interface InboxMesh {
 interface InboxMeshOptions {
   readonly boardId: string;
   readonly pollMs: number;
+  /** Of the inboxes; the board goes by the system's. */
+  readonly clock: Clock;
 }
 
 export async function inboxMesh(
   kanboard: RunningKanboard,
-  { boardId = newBoardId(), pollMs = 100 }: Partial<InboxMeshOptions> = {},
+  { boardId = newBoardId(), pollMs = 100, clock = systemClock }: Partial<InboxMeshOptions> = {},
 ): Promise<InboxMesh> {
   const log = recordingLog();
   const people = new Set(['alvis', 'bea']);
@@ -72,7 +76,7 @@ export async function inboxMesh(
   const { board } = opened;
   const artifacts = { put: () => Promise.resolve('0'), get: () => Promise.resolve(undefined) };
   const queue: QueueDeps = {
-    ...{ board, directory, artifacts, clock: systemClock, random: systemRandom, log },
+    ...{ board, directory, artifacts, clock, random: systemRandom, log },
     meshSecret: boardId,
   };
   const stop = keepInboxes({ board, queue, boardId });
@@ -95,9 +99,7 @@ export async function inboxMesh(
     },
     async hears() {
       for (let looks = 0; looks < 2; looks++) {
-        await new Promise<void>((resolve) => {
-          const end = board.parts.poll.onRows(() => Promise.resolve(void [end(), resolve()]));
-        });
+        await nextLook(board);
         await board.parts.activity.settled();
       }
     },
@@ -107,6 +109,15 @@ export async function inboxMesh(
     },
   };
 }
+
+const nextLook = ({ parts }: KanboardBoard) =>
+  new Promise<void>((resolve) => {
+    const end = parts.poll.onRows(async () => {
+      end();
+      await Promise.resolve();
+      resolve();
+    });
+  });
 
 let keys = 0;
 

@@ -6,8 +6,8 @@ import {
   inboxOwnerOf,
   itemNameOf,
   itemReference,
-} from '../../fabric/kanboard/inbox/inbox-items.ts';
-import { endedText } from '../../fabric/kanboard/inbox/inbox-text.ts';
+} from '../../fabric/people/inbox/inbox-items.ts';
+import { endedText } from '../../fabric/people/inbox/inbox-text.ts';
 import { QueueId, TaskId } from '../../fabric/domain/ids.ts';
 import {
   askedBy,
@@ -113,12 +113,13 @@ describe('what an item says', () => {
       ...asked(['alvis'], task).slice(0, 2),
       askedBy('adolf', 2, ['alvis'], { question: gate }),
     ]);
-    expect(item).toMatchInlineSnapshot(`
-      {
-        "description": "**adolf** asks you about the task “Audit \\*the\\* log”, which waits for your answer. It was submitted by **alvis**, for **bea**.
+    expect(item).toMatchObject({ title: 'Approve or reject: Audit *the* log', urgent: false });
+    expect(item?.dueAtMs).toBe(Date.UTC(2026, 11, 1, 8));
+    expect(item?.description).toMatchInlineSnapshot(`
+      "**adolf** asks you about the task “Audit \\*the\\* log”, which waits for your answer. It was submitted by **alvis**, for **bea**.
 
-      > # Delete?
-      > ![x](http://x)
+      > \\# Delete?
+      > !\\[x](http://x)
 
       **What each answer does**
 
@@ -131,15 +132,7 @@ describe('what an item says', () => {
       - Or comment \`/approve\`, or \`/reject\` and why.
       - Or elsewhere: \`mesh inbox\`.
 
-      The task is due 2026-12-01 08:00 UTC.",
-        "dueAtMs": 1796112000000,
-        "human": "alvis",
-        "key": "d-0123456789abcdef",
-        "queue": "alvis",
-        "title": "Approve or reject: Audit *the* log",
-        "uid": "c656ce8d3e993d60db7bc0d200000045",
-        "urgent": false,
-      }
+      The task is due 2026-12-01 08:00 UTC."
     `);
   });
 

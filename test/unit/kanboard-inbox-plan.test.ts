@@ -3,8 +3,8 @@ import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { fold } from '../../fabric/domain/fold.ts';
 import { PrincipalId } from '../../fabric/domain/ids.ts';
 import type { Question } from '../../fabric/domain/task.ts';
-import type { InboxPlan } from '../../fabric/kanboard/inbox/act-situation.ts';
-import { planAct } from '../../fabric/kanboard/inbox/inbox-plan.ts';
+import type { InboxPlan } from '../../fabric/people/inbox/act-situation.ts';
+import { planAct } from '../../fabric/people/inbox/inbox-plan.ts';
 import type { PersonAct } from '../../fabric/kanboard/people/person-act.ts';
 import {
   askedBy,

@@ -1,7 +1,7 @@
 import type { PrincipalId } from '../../domain/ids.ts';
 import type { Decision, TaskState } from '../../domain/state.ts';
 import type { Question } from '../../domain/task.ts';
-import { instant, quoted } from '../task-comments.ts';
+import { instant, quoted } from '../../kanboard/task-comments.ts';
 import { yesNoOf } from './yes-or-no.ts';
 
 /** A board task of an inbox as a person reads it; the mesh's words, an agent's own quoted as such. */
@@ -160,10 +160,14 @@ const page = (title: string, parts: readonly string[]): ItemPage => ({
 const section = (heading: string, lines: readonly string[]): string =>
   `**${heading}**\n\n${lines.map((line) => `- ${line}`).join('\n')}`;
 
+/** Somebody else's words: no heading, picture or link of theirs becomes the page's, nothing is fetched for them. */
 const asQuote = (text: string): string => {
-  const lines = quoted(text).trim();
+  const plain = text.trim().replace(/\[|^\s*(?:#|={3}|-{3}|>)/gmu, asWritten);
+  const lines = quoted(plain).trim();
   return lines.startsWith('> ') ? lines : `> ${lines}`;
 };
+
+const asWritten = (mark: string): string => mark.replace(/\S/u, '\\$&');
 
 /** One line, and nothing in it that Markdown takes for more than words. */
 const oneLine = (text: string, most: number): string => {

@@ -1,4 +1,4 @@
-import type { PersonAct } from '../people/person-act.ts';
+import type { PersonAct } from '../../kanboard/people/person-act.ts';
 
 /** What a comment of ours ends with; Markdown shows it as nothing, and by it it is found before a repeat. */
 const markOf = (what: string): string => `[//]: # (mesh ${what})`;

@@ -38,6 +38,5 @@ export async function finishOwnTask(queue: QueueDeps, finish: OwnFinish): Promis
   const artifact = await keepText(queue, 'answer', 'text/plain', text);
   const outcome = { summary: text.slice(0, limits.messageChars), artifacts: [artifact] };
   const end = await withTaint(queue.board, held.state, policy, { kind: 'done', outcome });
-  const random = { fraction: () => queue.random.fraction(), hex: () => token };
-  await finishRun({ ...queue, random }, held, end);
+  await finishRun({ ...queue, token }, held, end);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { QueueId, TaskId } from '../../domain/ids.ts';
-import type { BoardProject } from '../board-projects.ts';
-import { callsPerRequest, type KanboardRpc } from '../kanboard-rpc.ts';
-import { BoardTask, call, resultOf } from '../kanboard-rows.ts';
+import type { BoardProject } from '../../kanboard/board-projects.ts';
+import { callsPerRequest, type KanboardRpc } from '../../kanboard/kanboard-rpc.ts';
+import { BoardTask, call, resultOf } from '../../kanboard/kanboard-rows.ts';
 import { itemNameOf, itemReference, type ItemName } from './inbox-items.ts';
 
 /** One item as a board task; also one that a person closed. */

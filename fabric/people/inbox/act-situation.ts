@@ -1,6 +1,6 @@
 import type { DecisionId, PrincipalId } from '../../domain/ids.ts';
 import type { TaskState } from '../../domain/state.ts';
-import type { PersonAct } from '../people/person-act.ts';
+import type { PersonAct } from '../../kanboard/people/person-act.ts';
 import type { People } from './inbox-items.ts';
 
 /** An act on a board task of somebody's inbox, and what it meets. */

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { PrincipalId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { BoardProject } from '../board-projects.ts';
-import type { KanboardRpc } from '../kanboard-rpc.ts';
-import { call, resultOf } from '../kanboard-rows.ts';
+import type { BoardProject } from '../../kanboard/board-projects.ts';
+import type { KanboardRpc } from '../../kanboard/kanboard-rpc.ts';
+import { call, resultOf } from '../../kanboard/kanboard-rows.ts';
 
 export interface InboxMembersOptions {
   readonly rpc: KanboardRpc;

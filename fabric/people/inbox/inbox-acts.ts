@@ -6,11 +6,11 @@ import type { TaskLog } from '../../ports/task-board.ts';
 import { answerQuestion } from '../../queue/answer.ts';
 import type { QueueDeps } from '../../queue/deps.ts';
 import { verifyTask } from '../../queue/verify.ts';
-import { uidOf } from '../board-tasks.ts';
-import type { KanboardBoard } from '../kanboard-board.ts';
-import { call, Comments, resultOf } from '../kanboard-rows.ts';
-import type { PersonAct } from '../people/person-act.ts';
-import { Reservations } from '../reservations.ts';
+import { uidOf } from '../../kanboard/board-tasks.ts';
+import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
+import { call, Comments, resultOf } from '../../kanboard/kanboard-rows.ts';
+import type { PersonAct } from '../../kanboard/people/person-act.ts';
+import { Reservations } from '../../kanboard/reservations.ts';
 import type { InboxPlan } from './act-situation.ts';
 import { finishOwnTask } from './finish-own-task.ts';
 import { inboxOwnerOf, itemNameOf, personOf } from './inbox-items.ts';
@@ -106,7 +106,7 @@ export class InboxActs {
     plan: Exclude<InboxPlan, { do: 'nothing' | 'refuse' }>,
     token: string,
   ): Promise<void> {
-    const queue = withToken(this.#options.queue, token);
+    const queue = { ...this.#options.queue, token };
     const principal = personOf(queue.directory, human);
     if (principal === undefined) return;
     switch (plan.do) {
@@ -169,12 +169,6 @@ export class InboxActs {
 /** The same in every process that hears of the act. */
 const tokenOf = (boardId: string, { activityId, atMs }: PersonAct): string =>
   hash('sha256', `${boardId}|${activityId}|${atMs}`, 'hex').slice(0, 16);
-
-/** Events made with it bear the act's token. */
-const withToken = (queue: QueueDeps, token: string): QueueDeps => ({
-  ...queue,
-  random: { fraction: () => queue.random.fraction(), hex: () => token },
-});
 
 /** What its person wrote last that was no command; in a comment's own act, what they wrote before it. */
 function wordsOf({ did, userId }: PersonAct, comments: CommentRows): string | undefined {

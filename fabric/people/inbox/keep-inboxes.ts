@@ -1,5 +1,5 @@
 import type { QueueDeps } from '../../queue/deps.ts';
-import type { KanboardBoard } from '../kanboard-board.ts';
+import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
 import { InboxActs } from './inbox-acts.ts';
 import { InboxProjection } from './inbox-projection.ts';
 
