@@ -13,11 +13,13 @@ import { openCardRegistry, type CardRegistry } from '../cards/registry/card-regi
 import { openEmbeddedBoard } from '../fabric/embedded/embedded-board.ts';
 import { fileArtifacts } from '../fabric/embedded/file-artifacts.ts';
 import { processLiveness } from '../fabric/embedded/process-liveness.ts';
+import type { KanboardBoard } from '../fabric/kanboard/kanboard-board.ts';
 import type { Clock } from '../fabric/ports/clock.ts';
 import type { Log } from '../fabric/ports/log.ts';
 import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
+import { outageLog } from '../fabric/telemetry/outage-log.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
 import { queueMetrics } from '../keeper/metrics.ts';
@@ -26,6 +28,8 @@ import { closingOnFailure, type Closers } from './closers.ts';
 import type { Environment, MeshConfig } from './config.ts';
 import { createFront, listAgents, type AgentListing } from './front.ts';
 import type { HomePaths } from './home.ts';
+import type { KanboardAccess } from './kanboard-access.ts';
+import { mirrorPath, openHomeKanboard, webhookOf } from './kanboard-home.ts';
 import { openModelPlane, type ModelPlane } from './model-plane.ts';
 import { openPersonas, type Personas } from './personas.ts';
 import { openPersonaRuns, type PersonaRuns } from './persona-runs.ts';
@@ -45,6 +49,10 @@ export interface ComposeOptions {
   readonly fetch: typeof globalThis.fetch;
   /** Another mesh's board instead of the home's own. */
   readonly board?: TaskBoard;
+  /** The Kanboard that the home's tasks lie on; asked once the Cards are known, which say who may hold its token. */
+  readonly kanboard?: (registry: CardRegistry) => Promise<KanboardAccess>;
+  /** Another process has the home's databases open. */
+  readonly isBeside?: boolean;
   /** Default: every registered agent. */
   readonly serves?: (agentId: string) => boolean;
   /** Where clients reach a persona, as its Agent Card says; default: below the front. */
@@ -55,6 +63,8 @@ export interface ComposeOptions {
 export interface Mesh {
   readonly front: Hono;
   readonly board: TaskBoard;
+  /** The same, where it lies on a Kanboard. */
+  readonly kanboard: KanboardBoard | undefined;
   readonly registry: CardRegistry;
   readonly queue: QueueDeps;
   /** The operator's own credential. */
@@ -75,12 +85,6 @@ async function openGround(options: ComposeOptions, closers: Closers) {
   closers.add(() => {
     liveness.release();
   });
-  // A process beside the owner of the home keeps only its own streams, in a file of its own.
-  const beside = options.board && (await besideDatabase(paths.beside, liveness));
-  if (beside) closers.add(() => beside.remove());
-  const own = await openEmbeddedBoard({ path: beside?.path ?? paths.database, clock, log });
-  closers.add(() => own.close());
-  const board = options.board ?? own;
   const { branch, remote, fetch: fetchMs } = config.registry;
   const registry = await openCardRegistry({
     ...{ home: paths.home, stateDir: paths.state, branch, fetchMs, clock, log },
@@ -89,13 +93,26 @@ async function openGround(options: ComposeOptions, closers: Closers) {
     environment: environment.all,
   });
   closers.add(() => registry.close());
+  const access = await options.kanboard?.(registry);
+  // A process beside the owner of the home keeps only its own streams, in a file of its own.
+  const isBeside = options.board !== undefined || options.isBeside === true;
+  const beside = isBeside ? await besideDatabase(paths.beside, liveness) : undefined;
+  if (beside) closers.add(() => beside.remove());
+  const file = access ? mirrorPath(paths, access) : paths.database;
+  const own = await openEmbeddedBoard({ path: beside?.path ?? file, clock, log });
+  closers.add(() => own.close());
+  const directory = registry.directory();
+  const kanboard = access && openHomeKanboard(access, { ...options, directory, mirror: own });
+  if (kanboard) closers.add(() => kanboard.close());
+  const board = options.board ?? kanboard ?? own;
   const queue: QueueDeps = {
     ...{ board, clock, random, log },
-    directory: registry.directory(),
+    directory,
     artifacts: fileArtifacts({ folder: paths.artifacts }),
     meshSecret: await loadMeshSecret(paths, environment),
   };
-  return { liveness, incarnation, board, journal: own.journal, registry, queue };
+  const { journal } = own;
+  return { liveness, incarnation, board, kanboard, access, journal, registry, queue };
 }
 
 /** Who may call: the credentials that this home knows, and the operator's own. */
@@ -116,7 +133,8 @@ async function openCredentials(
  * those before it, and the board that was given, are closed again before it rejects.
  */
 export function composeMesh(options: ComposeOptions): Promise<Mesh> {
-  return closingOnFailure((closers) => wireMesh(options, closers));
+  const log = outageLog(options.log, options.clock);
+  return closingOnFailure((closers) => wireMesh({ ...options, log }, closers));
 }
 
 async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh> {
@@ -162,8 +180,10 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
       }),
   });
   const metrics = queueMetrics(board, clock);
+  const { kanboard, access } = ground;
   const front = createFront({
     ...{ queue, registry, availability, authenticate, publicUrl },
+    ...(kanboard && access ? { webhook: webhookOf(kanboard, access) } : {}),
     faults: faultReporter(options.log, random),
     sessions: inboxSessions({ clock, random }),
     people,
@@ -171,7 +191,7 @@ async function wireMesh(options: ComposeOptions, closers: Closers): Promise<Mesh
     serviceOf: personas.serviceOf,
   });
   return {
-    ...{ front, board, registry, queue, token },
+    ...{ front, board, kanboard, registry, queue, token },
     agents: () => listAgents({ registry, availability, publicUrl }),
     serviceOf: personas.serviceOf,
     ...lifeOf(ground, { personas, runs, models, underWay, stopping, closers }),
@@ -189,12 +209,13 @@ interface Living {
 
 /** From the first claim to the last one on record. */
 function lifeOf(
-  { queue, liveness, journal }: Awaited<ReturnType<typeof openGround>>,
+  { queue, liveness, journal, kanboard }: Awaited<ReturnType<typeof openGround>>,
   { personas, runs, models, underWay, stopping, closers }: Living,
 ): Pick<Mesh, 'start' | 'stop'> {
   const daemons: { stop(): Promise<void> }[] = [];
   return {
     start({ keeper } = { keeper: true }) {
+      kanboard?.start();
       personas.startWorkers();
       const routing = runs.startRouting();
       daemons.push(routing);

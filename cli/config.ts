@@ -5,7 +5,17 @@ import { z } from 'zod';
 import { Duration } from '../cards/schema/duration.ts';
 import { InvalidValueError, reasonOf } from '../fabric/domain/errors.ts';
 import { AgentId } from '../fabric/domain/ids.ts';
+import { BoardSettings } from './board-settings.ts';
+import { HttpUrl } from './http-url.ts';
 import { shellWord } from './text/shell-word.ts';
+
+/** Each as itself or as the file that it is in; a file wins over none, the value over the file. */
+export interface KanboardSecrets {
+  readonly token?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly webhookToken?: string | undefined;
+  readonly webhookTokenFile?: string | undefined;
+}
 
 /** What the process's environment says; nothing else of the product reads it. */
 export interface Environment {
@@ -15,6 +25,8 @@ export interface Environment {
   readonly meshSecret: string | undefined;
   readonly gatewayUrl: string | undefined;
   readonly gatewayKey: string | undefined;
+  /** Of the Kanboard that the tasks lie on. */
+  readonly kanboard: KanboardSecrets;
   readonly logLevel: string | undefined;
   readonly noColor: boolean;
   /** The whole of it, for children that need a PATH: git, runners, executors. */
@@ -35,16 +47,17 @@ export function loadEnvironment(): Environment {
     meshSecret: all['MESH_SECRET'],
     gatewayUrl: all['MESH_GATEWAY_URL'],
     gatewayKey: all['MESH_GATEWAY_KEY'],
+    kanboard: {
+      token: all['MESH_KANBOARD_TOKEN'],
+      tokenFile: all['MESH_KANBOARD_TOKEN_FILE'],
+      webhookToken: all['MESH_KANBOARD_WEBHOOK_TOKEN'],
+      webhookTokenFile: all['MESH_KANBOARD_WEBHOOK_TOKEN_FILE'],
+    },
     logLevel: all['MESH_LOG_LEVEL'],
     noColor: all['NO_COLOR'] !== undefined && all['NO_COLOR'] !== '',
     all: { ...all },
   });
 }
-
-const HttpUrl = z.url({
-  protocol: /^https?$/,
-  error: 'an address starts with http:// or https://',
-});
 
 /** `mesh.yaml`, strict: an unknown key is an error. */
 const MeshYaml = z.strictObject({
@@ -57,6 +70,7 @@ const MeshYaml = z.strictObject({
     })
     .prefault({}),
   gateway: z.strictObject({ url: HttpUrl }).optional(),
+  board: BoardSettings.optional(),
   registry: z
     .strictObject({
       branch: z.string().min(1).default('main'),

@@ -19,6 +19,8 @@ const lastLookMs = 3_000;
 
 /** Said where a task lies in a home that no mesh serves. */
 export const waitsForMesh = 'No mesh runs here: it waits until the next `mesh up`.';
+export const waitsOnBoard =
+  'No mesh runs here: one elsewhere on its board takes it, or the next `mesh up`.';
 
 /** What came of a message: a Task, or a foreign agent's bare answer. */
 export type Reply = { readonly task: WireTask } | { readonly text: string };

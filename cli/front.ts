@@ -9,6 +9,7 @@ import { toProblem, type FaultReporter } from '../agents/a2a/error-table.ts';
 import type { MountBindings } from '../agents/a2a/mount-path.ts';
 import type { Authenticate } from '../agents/auth/authenticate.ts';
 import { boardRoutes } from '../agents/board-routes.ts';
+import { boardWebhook, type BoardWebhook } from '../agents/board-webhook.ts';
 import { inboxRoutes } from '../agents/human/inbox-routes.tsx';
 import type { InboxPeople } from '../agents/human/inbox-people.ts';
 import type { InboxSessions } from '../agents/human/inbox-sessions.ts';
@@ -25,6 +26,8 @@ export interface FrontDeps {
   /** A persona's own app, if it is served here. */
   readonly serviceOf: (agentId: string) => Hono | undefined;
   readonly publicUrl: () => string;
+  /** Who says that something changed on the board; absent: this board has nobody who does. */
+  readonly webhook?: BoardWebhook;
 }
 
 /** What `GET /agents` tells of one agent. */
@@ -45,7 +48,7 @@ export interface AgentListing {
 /**
  * The one address of a mesh: the router at `/`, each persona below `/agents/<id>`, the board, the
  * inbox and the metrics. Only the health word, the minimal Agent Cards and the inbox's login answer
- * without a credential.
+ * without a credential; the board's webhook has one of its own.
  */
 export function createFront(deps: FrontDeps): Hono {
   const app = new Hono({ strict: false });
@@ -75,6 +78,7 @@ export function createFront(deps: FrontDeps): Hono {
   });
   app.all('/agents/:agentId/*', (c) => toPersona(deps, c, c.req.param('agentId')));
   app.all('/agents/:agentId', (c) => toPersona(deps, c, c.req.param('agentId')));
+  app.post('/board/webhook', boardWebhook(deps.webhook));
   app.route('/board', boardRoutes({ board: queue.board, authenticate, onError }));
   app.post('/inbox/links', async (c) => {
     const grant = people.grantFor(await authenticate(c.req.raw), c.req.raw);

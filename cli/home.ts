@@ -17,6 +17,11 @@ export interface HomePaths {
   readonly procs: string;
   /** Streams of processes that work on another board, a folder each. */
   readonly beside: string;
+  /** What this home knows of each Kanboard it worked on, a folder each; made anew from it where it is missing. */
+  readonly boards: string;
+  /** Kanboard's application token, and the one that its webhook presents. */
+  readonly kanboardToken: string;
+  readonly kanboardWebhookToken: string;
 }
 
 /** The home that `--home`, `MESH_HOME` or the current folder names. */
@@ -38,6 +43,9 @@ export function homePaths(home: string | undefined): HomePaths {
     lock: join(state, 'home.lock'),
     procs: join(state, 'procs'),
     beside: join(state, 'beside'),
+    boards: join(state, 'boards'),
+    kanboardToken: join(keys, 'kanboard.token'),
+    kanboardWebhookToken: join(keys, 'kanboard-webhook.token'),
   };
 }
 

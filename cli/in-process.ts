@@ -5,6 +5,8 @@ import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
+import { boardChoiceOf } from './board-choice.ts';
+import type { KanboardSettings } from './board-settings.ts';
 import { closingOnFailure, type Closers } from './closers.ts';
 import { loadConfig, loadEnvironment, logLevelOf, type Environment } from './config.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
@@ -95,7 +97,12 @@ async function openHere(
   // Only here: a command that has a front to talk to must not pay for building one.
   const { composeMesh } = await import('./compose.ts');
   const config = await loadConfig(paths.home, environment);
+  const choice = boardChoiceOf(undefined, config);
   const url = `http://${config.front.host}:${config.front.port}`;
+  const accessOf = async (settings: KanboardSettings) => {
+    const { kanboardAccess } = await import('./kanboard-access.ts');
+    return kanboardAccess(settings, { paths, environment, random: systemRandom });
+  };
   const call: typeof fetch = (input, init) =>
     Promise.resolve(mesh.front.fetch(new Request(input, init)));
   const mesh = await composeMesh({
@@ -108,6 +115,7 @@ async function openHere(
     log: pinoLog({ level: logLevelOf(environment) ?? 'silent' }),
     publicUrl: () => config.front.publicUrl ?? url,
     fetch: call,
+    ...(choice.kind === 'kanboard' ? { kanboard: () => accessOf(choice.settings) } : {}),
   });
   closers.add(() => mesh.stop());
   const token = options.token ?? environment.token ?? mesh.token;
@@ -121,6 +129,7 @@ async function openHere(
     fetch: (input, init) => call(input, init),
     board,
     inProcess: true,
+    isShared: choice.kind === 'kanboard',
     close: () => closers.closeAll(),
   };
 }

@@ -25,6 +25,8 @@ export interface MeshConnection {
   readonly board: TaskBoard;
   /** No front runs: what is submitted waits until one does, and nobody else gets in meanwhile. */
   readonly inProcess: boolean;
+  /** Its board is no process's own: meshes elsewhere work on it, whether one runs here or not. */
+  readonly isShared?: boolean;
   close(): Promise<void>;
 }
 

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { TokenStore } from '../agents/auth/token-store.ts';
 import { writeFileAtomically } from '../cards/registry/atomic-file.ts';
-import { InvalidValueError } from '../fabric/domain/errors.ts';
+import { InvalidValueError, MeshError } from '../fabric/domain/errors.ts';
 import { scopes } from '../fabric/domain/principal.ts';
+import type { Random } from '../fabric/ports/random.ts';
 import type { Environment } from './config.ts';
 import type { HomePaths } from './home.ts';
 
@@ -46,6 +47,49 @@ export function gatewayKeyOf(paths: HomePaths, environment: Environment, agentId
   // Read at an agent's first call only; a gateway without authentication takes any word.
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
   return environment.gatewayKey ?? 'none';
+}
+
+/**
+ * Kanboard's application token: the environment's, else of the file that it or `tokenFile` names, else of
+ * `state/keys/kanboard.token`. A superuser's: nothing but the adapter of the board gets it.
+ * @throws MeshError `UNAUTHENTICATED` without one
+ */
+export async function kanboardToken(
+  { home, kanboardToken: own }: HomePaths,
+  { kanboard }: Environment,
+  tokenFile: string | undefined,
+): Promise<string> {
+  const file = kanboard.tokenFile ?? tokenFile;
+  const path = file === undefined ? own : resolve(home, file);
+  const token = kanboard.token ?? (await textOf(path));
+  if (token !== undefined) return token;
+  throw new MeshError(
+    'UNAUTHENTICATED',
+    'There is no application token for the Kanboard. Put the one of its Settings → API into ' +
+      `${path} (mode 0600) or MESH_KANBOARD_TOKEN, or name its file as board.kanboard.tokenFile in mesh.yaml.`,
+    { path: 'board.kanboard.tokenFile' },
+  );
+}
+
+/** What Kanboard's webhook has to present; made once where nobody has set one. */
+export async function kanboardWebhookToken(
+  { home, kanboardWebhookToken: own }: HomePaths,
+  { kanboard }: Environment,
+  tokenFile: string | undefined,
+  random: Random,
+): Promise<string> {
+  const file = kanboard.webhookTokenFile ?? tokenFile;
+  const given = kanboard.webhookToken ?? (await textOf(resolve(home, file ?? own)));
+  if (given !== undefined) return given;
+  if (file !== undefined) {
+    throw new InvalidValueError(
+      `${resolve(home, file)} holds no token. Put one into it that the webhook of the Kanboard has, too.`,
+      'board.kanboard.webhook.tokenFile',
+    );
+  }
+  const token = random.hex(24);
+  await writeFileAtomically(own, `${token}\n`, 0o600);
+  return token;
 }
 
 async function textOf(path: string): Promise<string | undefined> {

@@ -1,9 +1,6 @@
 import type { Hono } from 'hono';
 import { initHome } from '../cards/registry/init-home.ts';
 import { MeshError } from '../fabric/domain/errors.ts';
-import { lockHome, type HomeLock } from '../fabric/embedded/home-lock.ts';
-import type { TaskBoard } from '../fabric/ports/task-board.ts';
-import { remoteBoard } from '../fabric/remote/remote-board.ts';
 import { pinoLog } from '../fabric/telemetry/pino-log.ts';
 import { systemClock } from '../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../fabric/telemetry/system-random.ts';
@@ -16,8 +13,15 @@ import {
   type Environment,
   type MeshConfig,
 } from './config.ts';
+import {
+  ownerBoard,
+  workerBoard,
+  type DaemonBoard,
+  type DaemonBoardOptions,
+} from './daemon-board.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
-import { homeInUse, servingCommand } from './home-in-use.ts';
+import { servingCommand } from './home-in-use.ts';
+import { firstLook } from './kanboard-home.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
 import { widthOf } from './terminal.ts';
@@ -31,7 +35,7 @@ export interface DaemonOptions {
   readonly quiet?: boolean;
   readonly host?: string;
   readonly port?: number;
-  /** `embedded` or `mesh:<url>`. */
+  /** As `isBoardName` takes it; default: mesh.yaml. */
   readonly board?: string;
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Aborts at Ctrl-C or SIGTERM. */
@@ -72,26 +76,26 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
   const startedMs = systemClock.monotonicMs();
   const ground = await groundOf(options);
   const { paths, config } = ground;
-  const remote = boardUrl(options);
   await closingAfter(async (closers) => {
-    const lock = remote === undefined ? await ownHome(paths, servingCommand) : undefined;
-    closers.add(() => lock?.release());
+    const board = await ownerBoard(boardOptions(ground, options, servingCommand, closers));
     const host = options.host ?? config.front.host;
     const listening: Listening[] = [];
     closers.add(() => closeEach(listening));
     let url = '';
-    const mesh = await compose(ground, options, {
-      publicUrl: () => config.front.publicUrl ?? url,
-      remote,
-    });
+    const mesh = await compose(ground, board, { publicUrl: () => config.front.publicUrl ?? url });
     closers.add(() => mesh.stop());
+    if (mesh.kanboard) {
+      await firstLook(mesh.kanboard, systemClock, (text) => {
+        say(options, text);
+      });
+    }
     const front = await listen(mesh.front, host, options.port ?? config.front.port);
     listening.push(front);
     url = front.url;
     if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
     const { gatewayUrl } = config;
-    await lock?.describe({
+    await board.lock?.describe({
       ...{ pid: process.pid, command: servingCommand, url },
       ...(gatewayUrl === undefined ? {} : { gatewayUrl }),
     });
@@ -110,14 +114,14 @@ export async function serve(options: DaemonOptions & { readonly agentId: string 
   const { agentId } = options;
   const ground = await groundOf(options);
   await closingAfter(async (closers) => {
-    const remote = await boardOf(options, ground, 'mesh serve', closers);
+    const on = boardOptions(ground, options, 'mesh serve', closers);
+    const board = await workerBoard(on, agentId);
     let url = '';
     const listening: Listening[] = [];
     closers.add(() => closeEach(listening));
-    const mesh = await compose(ground, options, {
+    const mesh = await compose(ground, board, {
       // Its own port serves nobody but itself.
-      publicUrl: () => remote,
-      remote,
+      publicUrl: () => othersAt(board, ground),
       serves: (id) => id === agentId,
       addressOf: () => `${url}/`,
     });
@@ -131,7 +135,7 @@ export async function serve(options: DaemonOptions & { readonly agentId: string 
     listening.push(own);
     url = own.url;
     mesh.start({ keeper: false });
-    const facts = { agentId, url, board: remote ?? 'embedded' };
+    const facts = { agentId, url, board: board.name };
     process.stdout.write(
       options.json
         ? `${JSON.stringify(facts)}\n`
@@ -145,98 +149,39 @@ export async function serve(options: DaemonOptions & { readonly agentId: string 
 export async function runKeeper(options: DaemonOptions): Promise<void> {
   const ground = await groundOf(options);
   await closingAfter(async (closers) => {
-    const remote = await boardOf(options, ground, 'mesh keeper', closers);
-    const mesh = await compose(ground, options, {
-      publicUrl: () => remote,
-      remote,
+    const board = await workerBoard(boardOptions(ground, options, 'mesh keeper', closers));
+    const mesh = await compose(ground, board, {
+      publicUrl: () => othersAt(board, ground),
       serves: () => false,
     });
     closers.add(() => mesh.stop());
     mesh.start({ keeper: true });
     process.stdout.write(
-      options.json ? '{"ready":true}\n' : `ready: keeper of ${remote ?? ground.paths.home}\n`,
+      options.json ? '{"ready":true}\n' : `ready: keeper of ${keptBy(board, ground)}\n`,
     );
     await aborted(options.signal);
   });
 }
 
-interface Wiring {
-  readonly publicUrl: ComposeOptions['publicUrl'];
-  readonly remote: string | undefined;
-  readonly serves?: (agentId: string) => boolean;
-  readonly addressOf?: (agentId: string) => string;
-}
+/** Where the others are served: a Kanboard says nothing of that, the settings may. */
+const othersAt = ({ remote, parts }: DaemonBoard, { config }: Ground): string | undefined =>
+  remote ?? (parts.kanboard ? config.front.publicUrl : undefined);
 
-async function compose(ground: Ground, options: DaemonOptions, wiring: Wiring): Promise<Mesh> {
-  const { remote, ...rest } = wiring;
-  const board = remote === undefined ? undefined : await boardAt(remote, ground, options);
-  return composeMesh({
-    ...ground,
-    ...rest,
-    ...(board ? { board } : {}),
-    clock: systemClock,
-    random: systemRandom,
-    fetch,
-  });
-}
+const keptBy = ({ remote, parts, name }: DaemonBoard, { paths }: Ground): string =>
+  remote ?? (parts.kanboard ? name : paths.home);
 
-const boardUrl = ({ board }: DaemonOptions): string | undefined =>
-  board?.startsWith('mesh:') ? board.slice('mesh:'.length).replace(/\/+$/, '') : undefined;
+type Wiring = Pick<ComposeOptions, 'publicUrl' | 'serves' | 'addressOf'>;
 
-async function boardAt(url: string, ground: Ground, options: DaemonOptions): Promise<TaskBoard> {
-  const { readFile } = await import('node:fs/promises');
-  const own = () => readFile(ground.paths.operatorToken, 'utf8').catch(() => '');
-  const token = options.token ?? ground.environment.token ?? (await own()).trim();
-  if (token === '') {
-    throw new MeshError(
-      'UNAUTHENTICATED',
-      `The board at ${url} needs a token with the scope tasks:work: give --token or MESH_TOKEN.`,
-    );
-  }
-  return remoteBoard({
-    url,
-    authorization: () => Promise.resolve(`Bearer ${token}`),
-    fetch,
-    clock: systemClock,
-  });
-}
+const compose = (ground: Ground, { parts }: DaemonBoard, wiring: Wiring): Promise<Mesh> =>
+  composeMesh({ ...ground, ...parts, ...wiring, clock: systemClock, random: systemRandom, fetch });
 
-/** The home for this process alone. */
-async function ownHome(paths: HomePaths, command: string): Promise<HomeLock> {
-  const lock = await lockHome(paths.lock, { pid: process.pid, command });
-  if (lock.kind === 'locked') return lock;
-  const { holder } = lock;
-  const who = holder
-    ? `${holder.command}, process ${holder.pid}${holder.url ? `, ${holder.url}` : ''}`
-    : 'another process';
-  throw new MeshError(
-    'FABRIC_DOWN',
-    `The mesh home ${paths.home} is in use (${who}). Stop that one, or name another home with --home.`,
-  );
-}
-
-/**
- * The address of the front whose board is worked on: the one that was named, else that of whoever owns the
- * home. Undefined when the home was free and is ours until `closers` close.
- */
-async function boardOf(
-  options: DaemonOptions,
-  { paths }: Ground,
+/** What says where the board of a daemon is. */
+const boardOptions = (
+  ground: Ground,
+  { board, token }: DaemonOptions,
   command: string,
   closers: Closers,
-): Promise<string | undefined> {
-  const named = boardUrl(options);
-  if (named !== undefined) return named;
-  const lock = await lockHome(paths.lock, { pid: process.pid, command });
-  if (lock.kind === 'locked') {
-    closers.add(() => {
-      lock.release();
-    });
-    return undefined;
-  }
-  if (lock.holder?.url === undefined) throw homeInUse(paths.home, lock.holder);
-  return lock.holder.url;
-}
+): DaemonBoardOptions => ({ ...ground, board, token, command, closers });
 
 const firstOwnPort = 4701;
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { waitsForMesh } from '../follow-task.ts';
+import { waitsForMesh, waitsOnBoard } from '../follow-task.ts';
 import { rpc } from '../rpc.ts';
 import type { Run, Session } from '../session.ts';
 import { toSubmission, type Submission } from '../submission.ts';
@@ -36,7 +36,7 @@ export function define(command: Command, run: Run): void {
           },
           z.object({ task: WireTask }),
         );
-        if (mesh.inProcess) session.note(waitsForMesh);
+        if (mesh.inProcess) session.note(mesh.isShared ? waitsOnBoard : waitsForMesh);
         return { data: task, text: submittedText(task) };
       }),
     );

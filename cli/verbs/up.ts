@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { isBoardName } from '../board-choice.ts';
 import type { GlobalOptions, Run } from '../session.ts';
 import type { DaemonOptions } from '../up.ts';
 
@@ -6,6 +7,7 @@ const examples = `
 Examples:
   mesh up                                    a home in ./.mesh is made on first use
   mesh up --port 4800 --ports                also every agent on a port of its own
+  mesh up --board kanboard:https://board.example.org
   mesh up --board mesh:https://mesh.example.org
 
 It runs until Ctrl-C: runs are told to stop and are handed back, nothing is lost.
@@ -40,7 +42,7 @@ export const withDaemon = (command: Command, port = 'mesh.yaml, else 4700'): Com
     .option('--port <n>', `listen on (default: ${port})`, parsePort)
     .option(
       '--board <where>',
-      '`embedded`, or `mesh:<url>` of another mesh (default: embedded)',
+      '`embedded`, `kanboard:<url>`, `kanboard` of its own, or `mesh:<url>` of another mesh (default: mesh.yaml, else embedded)',
       parseBoard,
     )
     .addOption(
@@ -57,8 +59,10 @@ function parsePort(text: string): number {
 }
 
 function parseBoard(text: string): string {
-  if (text === 'embedded' || /^mesh:https?:\/\/\S+$/u.test(text)) return text;
-  throw new InvalidArgumentError('A board is `embedded` or `mesh:` and an http(s) address.');
+  if (isBoardName(text)) return text;
+  throw new InvalidArgumentError(
+    'A board is `embedded`, `kanboard`, or `kanboard:` or `mesh:` and an http(s) address.',
+  );
 }
 
 /** What of the global options a daemon wants. */

@@ -3,7 +3,7 @@
 # kanboard-dev.sh - a real Kanboard on 127.0.0.1 for development, tests and `mesh up`, from nothing
 # but Debian packages, without root and without installing anything into the system.
 #
-#   kanboard-dev.sh install [--force]
+#   kanboard-dev.sh install [--force] [--postgres]
 #   kanboard-dev.sh start   [--data DIR] [--port P] [--workers N] [--server php|fpm] [--pgbouncer]
 #   kanboard-dev.sh stop    [--data DIR]
 #   kanboard-dev.sh status  [--data DIR]
@@ -30,9 +30,11 @@
 #   * Release files are checked with the Debian archive keyring (signed-by=), and each .deb by its hash.
 #   * The .debs are unpacked with `dpkg -x` into a private root: no maintainer scripts, no root
 #     rights, nothing to undo (delete the folder).
+#   * --postgres adds the release's PostgreSQL server: for tests on a machine that has none.
 #   * Paths that Debian bakes into kanboard are rewritten to the private root; all settings go
 #     through the environment variables that Kanboard reads by itself.
 #
+# shellcheck disable=SC2016 # single quotes around PHP
 set -euo pipefail
 export LC_ALL=C
 
@@ -42,6 +44,7 @@ PORT=8085
 WORKERS=
 SERVER=php
 PGBOUNCER=
+POSTGRES=
 FORCE=
 DB_URL=${KANBOARD_DATABASE_URL:-}
 
@@ -119,10 +122,14 @@ only_php_libraries() {
 }
 
 download() {
-  local php roots libs runtime missing pgbouncer=
+  local php roots libs runtime missing postgres='' pgbouncer=''
   php=$1
   runtime="$php-cli $php-fpm $php-common $php-opcache $php-sqlite3 $php-pgsql $php-mbstring $php-gd $php-xml $php-curl nginx nginx-common"
   if aptcache show pgbouncer >/dev/null 2>&1; then pgbouncer=pgbouncer; fi
+  if [ -n "$POSTGRES" ]; then
+    postgres=$(aptcache depends postgresql | awk '$1=="Depends:" && $2 ~ /^postgresql-[0-9]+$/ {print $2; exit}')
+    postgres="$postgres ${postgres/postgresql/postgresql-client}"
+  fi
 
   # PHP libraries: those kanboard names, then everything they need in turn.
   roots=$(aptcache depends kanboard | awk '$1 ~ /Depends:/ {print $2}' | only_php_libraries)
@@ -130,14 +137,15 @@ download() {
   libs=$(aptcache depends --recurse --important $roots | grep -E '^[a-z]' | only_php_libraries)
   libs="$libs composer fonts-font-awesome libjs-jquery-ui"   # composer: only its ClassLoader is used
 
-  # Shared libraries that these programs need and this machine lacks (often none).
+  # Shared libraries that these programs need and this machine lacks (often none). libllvm is for
+  # PostgreSQL's JIT only, which is taken out.
   # shellcheck disable=SC2086
-  missing=$(aptget -s install $runtime $pgbouncer 2>/dev/null | awk '$1=="Inst" {print $2}' |
-            grep -E '^lib' | grep -v -E '^libnginx|^libphp|^libapache|-perl$' || true)
+  missing=$(aptget -s install $runtime $pgbouncer $postgres 2>/dev/null | awk '$1=="Inst" {print $2}' |
+            grep -E '^lib' | grep -v -E '^libnginx|^libphp|^libapache|^libllvm|-perl$' || true)
 
   say "downloading packages"
   # shellcheck disable=SC2086
-  (cd "$HOME_DIR/debs" && aptget -qq download kanboard $runtime $libs $pgbouncer $missing) || die "download failed"
+  (cd "$HOME_DIR/debs" && aptget -qq download kanboard $runtime $libs $pgbouncer $postgres $missing) || die "download failed"
 }
 
 # A php.ini that loads the unpacked extensions, in Debian's load order.
@@ -179,6 +187,7 @@ relocate() {
   #     Kanboard takes all settings from the environment.
   rm -f "$APP/config.php"
   [ -e "$APP/.htaccess" ] || rm -f "$APP/.htaccess"
+  rm -rf "$ROOT"/usr/lib/postgresql/*/lib/{bitcode,llvmjit*.so}
 }
 
 check_unpacked() {
@@ -206,6 +215,7 @@ cmd_install() {
   fi
   local t0=$SECONDS php deb
   apt_conf
+  say "installing below $HOME_DIR, only this once"
   say "refreshing private package lists"
   aptget -qq update >"$APT/update.log" 2>&1 || { cat "$APT/update.log" >&2; die "apt-get update failed"; }
   aptcache show kanboard >/dev/null 2>&1 || die "the mirror offers no kanboard package"
@@ -292,15 +302,19 @@ seed() {
       if ($value !== false && !($value === "" && $option === "api_token")) $set($option, $value);
     }
     $set("application_timezone", "UTC");
-    // A new Kanboard lets admin in with the password "admin".
     $admin = $db->table("users")->eq("username", "admin")->findOne();
-    $password = getenv("KANBOARD_ADMIN_PASSWORD") ?: null;
-    if ($password === null && $admin && !is_file(getenv("ADMIN_PASSWORD_FILE")) && password_verify("admin", $admin["password"])) {
-      $password = bin2hex(random_bytes(12));
-      file_put_contents(getenv("ADMIN_PASSWORD_FILE"), "$password\n");
+    $is = fn($password) => $admin && password_verify($password, $admin["password"]);
+    $become = fn($password) => $db->table("users")->eq("username", "admin")->update(["password" => password_hash($password, PASSWORD_BCRYPT)]);
+    $wanted = getenv("KANBOARD_ADMIN_PASSWORD");
+    if ($wanted) {
+      if (!$is($wanted)) $become($wanted);
+    } elseif (!is_file(getenv("ADMIN_PASSWORD_FILE")) && $is("admin")) {
+      // A new Kanboard lets admin in with "admin". Set before it is written: cut short here, nobody
+      // knows it, and `user admin` sets another.
+      $made = bin2hex(random_bytes(12));
+      $become($made);
+      file_put_contents(getenv("ADMIN_PASSWORD_FILE"), "$made\n");
     }
-    if ($password !== null && $admin && !password_verify($password, $admin["password"]))
-      $db->table("users")->eq("username", "admin")->update(["password" => password_hash($password, PASSWORD_BCRYPT)]);
     echo $db->table("settings")->eq("option", "api_token")->findOneColumn("value"), "\n";
   ' "$APP"
 }
@@ -347,8 +361,9 @@ group_in() {
 stop_group() {
   local pids i
   pids=$(group_in "$1")
+  # CONT: somebody may have stopped it.
   # shellcheck disable=SC2086
-  [ -z "$pids" ] || kill "-$2" $pids 2>/dev/null || true
+  [ -z "$pids" ] || { kill "-$2" $pids; kill -CONT $pids; } 2>/dev/null || true
   for ((i = 0; i < 100; i++)); do
     pids=$(group_in "$1")
     [ -n "$pids" ] || break
@@ -373,7 +388,8 @@ stop_all() {
 sockets() {
   local run
   run=$(mktemp -d "${TMPDIR:-/tmp}/kanboard.XXXXXX")
-  [ "$(id -u)" != 0 ] || chown nobody "$run"
+  mkdir "$run/pgbouncer"
+  [ "$(id -u)" != 0 ] || { chmod 711 "$run"; chown nobody "$run/pgbouncer"; }
   ln -sfn "$run" "$DATA/run"
 }
 
@@ -382,6 +398,8 @@ sockets() {
 start_pgbouncer() {
   [ -n "$DB_URL" ] || die "--pgbouncer needs KANBOARD_DATABASE_URL"
   [ -x "$ROOT/usr/sbin/pgbouncer" ] || die "pgbouncer could not be had at install; start without --pgbouncer"
+  local sockets
+  sockets=$(readlink "$DATA/run")/pgbouncer
   php_cli -r '
     $word = fn($k) => "\x27".str_replace("\x27", "\x27\x27", getenv($k))."\x27";
     echo "[databases]\nkanboard = host=", $word("DB_HOSTNAME"), " port=", $word("DB_PORT"), " dbname=", $word("DB_NAME"),
@@ -391,7 +409,7 @@ start_pgbouncer() {
 pool_mode = session
 listen_addr =
 listen_port = 6432
-unix_socket_dir = $(readlink "$DATA/run")
+unix_socket_dir = $sockets
 auth_type = any
 default_pool_size = $((WORKERS + 4))
 max_client_conn = 500
@@ -401,8 +419,7 @@ log_disconnections = 0
 $([ "$(id -u)" != 0 ] || echo 'user = nobody')
 CONF
   launch pgbouncer "$ROOT/usr/sbin/pgbouncer" "$DATA/pgbouncer.ini"
-  export DB_HOSTNAME DB_PORT=6432 DB_NAME=kanboard
-  DB_HOSTNAME=$(readlink "$DATA/run")
+  export DB_HOSTNAME=$sockets DB_PORT=6432 DB_NAME=kanboard
 }
 
 write_fpm_conf() {
@@ -470,7 +487,7 @@ cmd_start() {
   # In a shell of its own: its lock must not be held on as long as ours.
   [ -e "$STAMP" ] || (cmd_install)
   open_data
-  local t0 version token i
+  local t0 version token began
   t0=$(date +%s%N)
   if is_whole; then
     seed >/dev/null   # the settings may be other ones now
@@ -491,7 +508,8 @@ cmd_start() {
   [ -z "$PGBOUNCER" ] || start_pgbouncer
   start_php
 
-  for ((i = 0; i < 300; i++)); do
+  began=$SECONDS
+  while [ $((SECONDS - began)) -lt 60 ]; do
     if port_answers && version=$(api_answers "$token"); then
       is_whole || break
       say "kanboard $version answers after $((($(date +%s%N) - t0) / 1000000)) ms ($SERVER, $WORKERS workers, $DB_DRIVER${PGBOUNCER:+ by pgbouncer})"
@@ -536,7 +554,7 @@ cmd_user() {
     if (getenv("KANBOARD_USER_PASSWORD")) $values["password"] = password_hash(getenv("KANBOARD_USER_PASSWORD"), PASSWORD_BCRYPT);
     if (getenv("KANBOARD_USER_TOKEN")) $values["api_access_token"] = getenv("KANBOARD_USER_TOKEN");
     $users()->update($values);
-  ' "$APP" "$1" || die "there is no user $1"
+  ' -- "$APP" "$1" || die "there is no user $1"
 }
 
 cmd_reset() { # a running server is stopped first
@@ -564,6 +582,7 @@ if [ "$cmd" = user ] && [ $# -gt 0 ]; then name=$1; shift; fi
 while [ $# -gt 0 ]; do
   case $1 in
     --pgbouncer) PGBOUNCER=yes; shift; continue;;
+    --postgres) POSTGRES=yes; shift; continue;;
     --force) FORCE=yes; shift; continue;;
     --data|--port|--workers|--server) [ $# -gt 1 ] || usage;;
     *) usage;;
@@ -574,6 +593,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 case $SERVER in php|fpm) ;; *) usage;; esac
+case $PORT$WORKERS in *[!0-9]*) usage;; esac
 case $DATA in /*) ;; *) DATA=$PWD/$DATA;; esac
 # SQLite: one worker. With more, Kanboard's read-then-write transactions answer "database is locked"
 # (after the main change is already stored); one is also faster for writes. PostgreSQL wants several.

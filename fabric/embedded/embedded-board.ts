@@ -101,15 +101,17 @@ interface Parts {
 }
 
 function tasksOf({ line, logs, beats, log, clock }: Parts): TaskMethods {
+  const read = async (uid: TaskId): Promise<TaskLog | undefined> => {
+    const known = await logs.read(uid);
+    if (known === undefined) return undefined;
+    const { events, state } = known;
+    return { uid, events, state, beats: beats.of(state) };
+  };
   return {
     append: (uid, version, event, durability = 'committed') =>
       logs.append(uid, version, event, durability),
-    async read(uid): Promise<TaskLog | undefined> {
-      const known = await logs.read(uid);
-      if (known === undefined) return undefined;
-      const { events, state } = known;
-      return { uid, events, state, beats: beats.of(state) };
-    },
+    read,
+    known: read,
     list: (queue, nowMs, limit) => headOf(line, queue, nowMs, limit),
     async find(query) {
       const { uids, ...page } = await searchTasks(line, query);

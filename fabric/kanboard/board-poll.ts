@@ -4,6 +4,7 @@ import type { TaskId } from '../domain/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
+import type { TaskBoard } from '../ports/task-board.ts';
 import type { BoardProject, BoardProjects } from './board-projects.ts';
 import { uidOf, type BoardTasks } from './board-tasks.ts';
 import { callsPerRequest, type Call, type KanboardRpc } from './kanboard-rpc.ts';
@@ -18,6 +19,7 @@ export interface BoardPollOptions {
   readonly projects: BoardProjects;
   readonly tasks: BoardTasks;
   readonly logs: LogMirror;
+  readonly mirror: Pick<TaskBoard, 'find'>;
   readonly pollMs?: number;
 }
 
@@ -32,10 +34,14 @@ export interface SeenRow {
 /** Minutes of change that are looked at again: dates of a search have no seconds, and hosts' clocks differ. */
 const overlapMs = 90_000;
 const defaultPollMs = 5_000;
+/** Logs that a look reads again although nothing shows that they changed; a thousand take two minutes. */
+const rereadAtOnce = 2 * callsPerRequest;
 
 /**
  * Keeps the mirror up to date with what other hosts and people write. A first look reads every open task's
- * log, later ones only the board tasks that changed. Hints wake it; the look is the truth.
+ * log, later ones those whose board tasks changed and, in turn, some others: who wrote an event may have died
+ * before it showed it, and a claim that no keeper ever saw would hold its task for ever. Hints wake it; the
+ * look is the truth.
  */
 export class BoardPoll {
   readonly #options: BoardPollOptions;
@@ -45,6 +51,7 @@ export class BoardPoll {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #sinceMs = 0;
+  #rereadFrom: string | undefined;
   #isDown = false;
 
   constructor(options: BoardPollOptions) {
@@ -61,6 +68,10 @@ export class BoardPoll {
       throw error;
     });
     return this.#first;
+  }
+
+  get isReady(): boolean {
+    return this.#sinceMs > 0;
   }
 
   /** Looks every `pollMs` until `stop`. */
@@ -120,9 +131,20 @@ export class BoardPoll {
       tasks.remember(uid, row);
       changed.push(uid);
     }
-    await logs.refreshMany(changed);
+    await logs.refreshMany(isFirst ? changed : [...changed, ...(await this.#inTurn(changed))]);
     for (const listener of this.#listeners) await listener(seen);
     this.#sinceMs = startedMs;
+  }
+
+  /** The next of all open tasks, page by page, without those that are read anyway. */
+  async #inTurn(changed: readonly TaskId[]): Promise<readonly TaskId[]> {
+    const { mirror, logs } = this.#options;
+    const from = this.#rereadFrom === undefined ? {} : { cursor: this.#rereadFrom };
+    const page = await mirror.find({ openOnly: true, limit: rereadAtOnce, ...from });
+    this.#rereadFrom = page.cursor;
+    return page.states.flatMap((state) =>
+      logs.isLocal(state) || changed.includes(state.taskId) ? [] : [state.taskId],
+    );
   }
 
   async #rows(all: readonly BoardProject[], isFirst: boolean): Promise<SeenRow[]> {

@@ -77,14 +77,46 @@ export class BoardProjects {
     return this.all().find((project) => project.projectId === projectId);
   }
 
-  /** Reads what other processes have made. */
+  /** Reads what other processes have made. A project that people broke keeps its own queue back, no other. */
   async refresh(): Promise<readonly BoardProject[]> {
     const rows = await this.#rows();
     for (const queue of new Set(rows.flatMap(({ name }) => queueOf(name) ?? []))) {
       const projectId = projectIn(rows, queue);
-      if (projectId !== undefined && !this.#known.has(queue)) await this.#learn(queue, projectId);
+      if (projectId === undefined || this.#known.has(queue)) continue;
+      await this.#learn(queue, projectId).catch((error: unknown) => {
+        if (!(error instanceof LackingColumnsError)) throw error;
+      });
     }
     return this.all();
+  }
+
+  /** The project that the board names for each queue, sound or not. */
+  async registered(): Promise<ReadonlyMap<QueueId, number>> {
+    const rows = await this.#rows();
+    const queues = new Set(rows.flatMap(({ name }) => queueOf(name) ?? []));
+    return new Map(
+      [...queues].flatMap((queue) => {
+        const projectId = projectIn(rows, queue);
+        return projectId === undefined ? [] : [[queue, projectId] as const];
+      }),
+    );
+  }
+
+  /** Gives a project the columns that it lacks; says which. Kanboard's own go from an inbox that is new. */
+  async mend(queue: QueueId, projectId: number): Promise<readonly string[]> {
+    const lacking = await this.lacking(queue, projectId);
+    if (lacking.length > 0) {
+      const adding = lacking.map((title) => call('addColumn', { project_id: projectId, title }));
+      await this.#options.rpc.batch(adding);
+      this.#known.delete(queue);
+    }
+    return lacking;
+  }
+
+  /** The titles of the columns that a project should have and has not. */
+  async lacking(queue: QueueId, projectId: number): Promise<readonly string[]> {
+    const [reply] = await this.#options.rpc.batch([call('getColumns', { project_id: projectId })]);
+    return lackingOf(this.#options.layoutOf(queue), resultOf(reply, Columns, 'the columns'));
   }
 
   /** The project of a queue, made where there is none. */
@@ -160,7 +192,7 @@ export class BoardProjects {
     const [reply] = await this.#options.rpc.batch([call('getColumns', { project_id: projectId })]);
     const there = resultOf(reply, Columns, 'the columns');
     const wanted: string[] = Object.values(titles[layout]);
-    const lacking = wanted.filter((title) => !there.some((column) => column.title === title));
+    const lacking = lackingOf(layout, there);
     const extra = layout === 'inbox' ? there.filter(({ title }) => !wanted.includes(title)) : [];
     const changes = [
       ...extra.map(({ id }) => call('removeColumn', { column_id: id })),
@@ -173,21 +205,34 @@ export class BoardProjects {
     const layout = this.#options.layoutOf(queue);
     const [reply] = await this.#options.rpc.batch([call('getColumns', { project_id: projectId })]);
     const columns = resultOf(reply, Columns, 'the columns');
+    if (lackingOf(layout, columns).length > 0)
+      throw new LackingColumnsError(queue, projectId, layout);
     const ids = Object.entries(titles[layout]).flatMap(([role, title]) => {
-      const column = columns.find((one) => one.title.toLowerCase() === title.toLowerCase());
+      const column = columns.find((one) => isTitle(one.title, title));
       return column ? [[role, column.id] as const] : [];
     });
-    if (ids.length < Object.keys(titles[layout]).length) {
-      throw new BoardUnavailableError(
-        `The project of the queue ${queue} (number ${projectId}) lacks one of its columns ` +
-          `${Object.values(titles[layout]).join(', ')}. Add it again, or run: mesh board setup`,
-      );
-    }
     const project = { projectId, queue, layout, columnIds: Object.fromEntries(ids) };
     this.#known.set(queue, project);
     return project;
   }
 }
+
+/** A person took a column away that the mesh needs. */
+class LackingColumnsError extends BoardUnavailableError {
+  constructor(queue: QueueId, projectId: number, layout: Layout) {
+    super(
+      `The project of the queue ${queue} (number ${projectId}) lacks one of its columns ` +
+        `${Object.values(titles[layout]).join(', ')}. Add it again, or run: mesh board setup`,
+    );
+  }
+}
+
+const isTitle = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+const lackingOf = (layout: Layout, there: z.infer<typeof Columns>): string[] =>
+  Object.values<string>(titles[layout]).filter(
+    (title) => !there.some((column) => isTitle(column.title, title)),
+  );
 
 const tryName = (queue: QueueId, turn: number) => `queue ${queue} made by ${turn}`;
 const isName = (queue: QueueId, projectId: number) => `queue ${queue} is ${projectId}`;

@@ -5,18 +5,20 @@ import { TaskId, type PrincipalId, type QueueId } from '../domain/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Random } from '../ports/random.ts';
-import type { Appended, Durability, TaskBoard, TaskLog } from '../ports/task-board.ts';
+import type { TaskBoard, TaskLog } from '../ports/task-board.ts';
 import { BoardDisplay } from './board-display.ts';
 import { BoardPoll } from './board-poll.ts';
 import { BoardProjects, type Layout } from './board-projects.ts';
 import { BoardTasks } from './board-tasks.ts';
 import { ClaimBeats } from './claim-beats.ts';
+import { ConversationCards } from './conversation-cards.ts';
 import type { KanboardRpc } from './kanboard-rpc.ts';
 import type { BoardTask } from './kanboard-rows.ts';
 import { LogMirror } from './log-mirror.ts';
 import { ActivityFeed } from './people/activity-feed.ts';
 import { recordFiles } from './record-files.ts';
 import { SlotLog } from './slot-log.ts';
+import { SyncProjector } from './sync-projector.ts';
 
 export interface KanboardBoardOptions {
   readonly rpc: KanboardRpc;
@@ -34,6 +36,8 @@ export interface KanboardBoardOptions {
   readonly log: Log;
   readonly layoutOf: (queue: QueueId) => Layout;
   readonly userOf: (projectId: number, principal: PrincipalId) => Promise<number | undefined>;
+  /** Whether everybody who sees a queue's project may read what was said there; default: yes. */
+  readonly showsWords?: (queue: QueueId) => boolean;
   /** Between two looks for what others changed; default 5 s. */
   readonly pollMs?: number;
 }
@@ -41,6 +45,8 @@ export interface KanboardBoardOptions {
 /** The board, with what only the one on Kanboard has. */
 export interface KanboardBoard extends TaskBoard {
   readonly parts: BoardParts;
+  /** Looks for what others change, and brings sync work to the board, until `close`. */
+  start(): void;
 }
 
 /** What stands behind the port, for those who bring what people do to it. */
@@ -52,6 +58,7 @@ export interface BoardParts {
   readonly display: BoardDisplay;
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
+  readonly projector: SyncProjector;
   readonly activity: ActivityFeed;
 }
 
@@ -68,6 +75,10 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
     parts,
     ...logsOf(parts, options, life),
     ...searchOf(parts, options, life),
+    start() {
+      poll.start();
+      parts.projector.start();
+    },
     watch: (onChange) => mirror.watch(onChange),
     show(uid) {
       requireOpen(life);
@@ -78,7 +89,7 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
     async close() {
       if (life.isClosed) return;
       life.isClosed = true;
-      await poll.stop();
+      await Promise.all([poll.stop(), parts.projector.stop()]);
       await activity.close();
       await display.close();
       rpc.close();
@@ -97,8 +108,10 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, logOf });
   const poll = new BoardPoll({ ...options, projects, tasks, logs });
   const beats = new ClaimBeats({ rpc, clock, tasks });
+  const conversations = new ConversationCards(options, projects);
+  const projector = new SyncProjector({ ...options, logs, tasks, display, conversations });
   const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
-  return { rpc, projects, tasks, logs, display, poll, beats, activity };
+  return { rpc, projects, tasks, logs, display, poll, beats, projector, activity };
 }
 
 interface Life {
@@ -113,18 +126,20 @@ function logsOf(
   parts: BoardParts,
   { mirror, webUrl }: KanboardBoardOptions,
   life: Life,
-): Pick<TaskBoard, 'append' | 'read' | 'beat'> {
-  const { logs, tasks, display, poll, beats } = parts;
+): Pick<TaskBoard, 'append' | 'read' | 'known' | 'beat'> {
+  const { logs, tasks, display, beats } = parts;
   return {
     async append(uid, version, event, durability) {
       requireOpen(life);
-      const answer = await appendTo(parts, uid, version, event, durability);
-      if (answer === 'appended' && !logs.isLocalEvent(event)) display.show(uid, version);
-      return answer;
+      const { appended, isLocal } = await logs.append(uid, version, event, durability);
+      if (isLocal || appended !== 'appended') return appended;
+      if (version === 1) await makeVisible(parts, event);
+      display.show(uid, version);
+      return appended;
     },
+    known: (uid) => mirror.read(uid),
     async read(uid) {
       requireOpen(life);
-      await poll.ready();
       const known = await mirror.read(uid);
       if (known && logs.isLocal(known.state)) return known;
       // Both in one go for what is known to be claimed, which is what is read most.
@@ -133,6 +148,8 @@ function logsOf(
         known?.state.claim && tasks.known(uid) ? beats.ofState(known.state) : undefined,
       ]);
       if (fresh === undefined) return undefined;
+      // Its submit may have got no further than the log: without a board task no other host would find it.
+      if (fresh.state.version === 1 && !logs.isLocal(fresh.state)) await tasks.of(fresh.state);
       const isOfClaim = early && fresh.state.claim?.fence === early.version;
       const counted = isOfClaim ? early : await beats.ofState(fresh.state);
       return { ...fresh, beats: counted, ...refOf(tasks.known(uid), webUrl) };
@@ -153,14 +170,22 @@ function refOf(row: BoardTask | undefined, webUrl: string): Pick<TaskLog, 'ref'>
   return { ref: { boardTaskId, url: `${webUrl}/task/${row.boardTaskId}` } };
 }
 
+/** How long a search waits for the first look at the board. */
+const firstLookMs = 10_000;
+
 function searchOf(
-  { poll, tasks, logs }: BoardParts,
-  { mirror }: KanboardBoardOptions,
+  { rpc, poll, tasks, logs }: BoardParts,
+  { mirror, clock }: KanboardBoardOptions,
   life: Life,
 ): Pick<TaskBoard, 'list' | 'find' | 'resolve' | 'depths'> {
+  // While the board is away or hangs, what was mirrored before is what there is to see.
   const looked = async (): Promise<void> => {
     requireOpen(life);
-    await poll.ready();
+    if (poll.isReady || rpc.isAway()) return;
+    const late = new AbortController();
+    const first = poll.ready().catch(() => undefined);
+    await Promise.race([first, clock.sleep(firstLookMs, late.signal)]);
+    late.abort();
   };
   return {
     list: (queue, nowMs, limit) => looked().then(() => mirror.list(queue, nowMs, limit)),
@@ -179,17 +204,8 @@ function searchOf(
   };
 }
 
-async function appendTo(
-  { logs, tasks }: BoardParts,
-  uid: TaskId,
-  version: number,
-  event: TaskEvent,
-  durability: Durability | undefined,
-): Promise<Appended> {
-  const answer = await logs.append(uid, version, event, durability);
-  // Acknowledged only with the board task there: what nobody could see or find again is not accepted.
-  const isNew = answer === 'appended' && version === 1 && !logs.isLocalEvent(event);
-  const state = isNew ? fold([event]) : undefined;
-  if (state && tasks.known(uid) === undefined) await tasks.make(state);
-  return answer;
+/** Acknowledged only with its board task there: what nobody could see or find again is not accepted. */
+async function makeVisible({ tasks }: BoardParts, submit: TaskEvent): Promise<void> {
+  const state = fold([submit]);
+  if (state && tasks.known(state.taskId) === undefined) await tasks.make(state);
 }

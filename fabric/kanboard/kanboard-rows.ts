@@ -79,6 +79,14 @@ export const Comments = z.array(
     .transform(({ id, user_id: userId, comment }) => ({ commentId: id, userId, text: comment })),
 );
 
+export const UserRows = z.array(
+  z
+    .looseObject({ id: whole, username: text, role: text, is_active: flag })
+    .transform(({ id, username: name, role, is_active: isActive }) => ({
+      ...{ userId: id, name, role, isActive },
+    })),
+);
+
 export const TaskFiles = z.array(z.looseObject({ id: whole, name: z.string() }));
 
 /** The id of what was made; `false` and 0 say that it was not. */

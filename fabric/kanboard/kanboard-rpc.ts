@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { BoardUnavailableError, reasonOf } from '../domain/errors.ts';
+import { reasonOf } from '../domain/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import { NoAnswerError } from './no-answer.ts';
+import { OutageWatch } from './outage-watch.ts';
 
 /** One JSON-RPC call of a batch. */
 export interface Call {
@@ -12,24 +15,12 @@ export type Reply =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly message: string };
 
-/**
- * Kanboard gave no usable answer. `mayBeDone`: the request may have been executed, or may still be;
- * a refused connection and a refused credential are certain not to have been.
- */
-export class NoAnswerError extends BoardUnavailableError {
-  readonly mayBeDone: boolean;
-
-  constructor(message: string, mayBeDone: boolean, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.mayBeDone = mayBeDone;
-  }
-}
-
 export interface KanboardRpcOptions {
   /** `https://board.example/jsonrpc.php`. */
   readonly endpoint: string;
   readonly token: () => string;
   readonly fetch: typeof globalThis.fetch;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** How long one request may take, its time in our own line aside. */
   readonly timeoutMs?: number;
   /** Requests under way at once; more wait here, where their time-out does not run. */
@@ -43,6 +34,10 @@ export interface KanboardRpc {
    * @throws NoAnswerError
    */
   batch(calls: readonly Call[]): Promise<readonly Reply[]>;
+  /** Whether it has stopped answering; then most calls fail at once and few try whether it is back. */
+  isAway(): boolean;
+  /** Calls back each time it answers again. */
+  onBack(back: () => void): () => void;
   /** Ends what is under way, and refuses what comes. */
   close(): void;
 }
@@ -63,12 +58,24 @@ export function kanboardRpc(options: KanboardRpcOptions): KanboardRpc {
   const { parallel = 8 } = options;
   const closing = new AbortController();
   const line = new Line(parallel);
+  const watch = new OutageWatch(options.clock);
   return {
-    batch: (calls) =>
-      line.run(async () => {
+    isAway: () => watch.isAway,
+    onBack: (back) => watch.onBack(back),
+    async batch(calls) {
+      watch.requireThere();
+      return line.run(async () => {
         if (closing.signal.aborted) throw closedError();
-        return post(options, closing.signal, calls);
-      }),
+        try {
+          const replies = await post(options, closing.signal, calls);
+          watch.answered();
+          return replies;
+        } catch (error) {
+          watch.failed(error);
+          throw error;
+        }
+      });
+    },
     close() {
       closing.abort();
     },
@@ -139,6 +146,7 @@ const credentialError = (what: string, status: number, mayBeDone: boolean) =>
           'MESH_KANBOARD_TOKEN, or board.tokenFile in mesh.yaml.'
       : `Kanboard forbade ${what} (HTTP 403). The mesh needs the application token, not a person’s.`,
     mayBeDone && status === 403,
+    { isRefused: true },
   );
 
 function parsedJson(text: string): unknown {

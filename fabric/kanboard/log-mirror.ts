@@ -26,6 +26,8 @@ export class LogMirror {
   readonly #slots: SlotLog;
   readonly #mirror: TaskBoard;
   readonly #log: Log;
+  /** Sync tasks that this process knows to be on the board. */
+  readonly #moved = new Set<TaskId>();
 
   constructor({ slots, mirror, log }: LogMirrorOptions) {
     this.#slots = slots;
@@ -42,27 +44,50 @@ export class LogMirror {
     return task.mode === 'sync' && receipts[projectedKey] === undefined;
   }
 
-  isLocalEvent(event: TaskEvent): boolean {
-    return event.kind === 'submitted' && event.task.mode === 'sync';
+  /** On its way from its home to the board, as far as this process knows. */
+  isMoving({ taskId, task, receipts }: TaskState): boolean {
+    return task.mode === 'sync' && receipts[projectedKey] !== undefined && !this.#moved.has(taskId);
   }
 
+  /**
+   * Puts a log that only its home has on the board, whole and at once; a second try changes nothing.
+   * Undefined: the board has another task under that id, and keeps it.
+   * @throws BoardUnavailableError when the board gave no clear answer; try again
+   */
+  async copyToBoard(uid: TaskId): Promise<TaskLog | undefined> {
+    const known = await this.#mirror.read(uid);
+    if (known === undefined) return undefined;
+    const { appended } = await this.#slots.appendLog(uid, movedPart(known.events));
+    if (appended === 'unknown') throw unsettled(uid);
+    if (appended === 'conflict') {
+      this.#log.error('board.copy-conflict', { taskId: uid });
+      return undefined;
+    }
+    this.#moved.add(uid);
+    return known;
+  }
+
+  /** To the mirror where only this home has the task, else to its slot on the board. */
   async append(
     uid: TaskId,
     version: number,
     event: TaskEvent,
     durability: Durability = 'committed',
-  ): Promise<Appended> {
+  ): Promise<{ readonly appended: Appended; readonly isLocal: boolean }> {
     const known = await this.#mirror.read(uid);
-    const isLocal = known ? this.isLocal(known.state) : this.isLocalEvent(event);
-    if (isLocal) return this.#mirror.append(uid, version, event, durability);
+    const isLocal = known ? this.isLocal(known.state) : isOfSync(event);
+    if (isLocal) {
+      return { isLocal, appended: await this.#mirror.append(uid, version, event, durability) };
+    }
+    if (known && this.isMoving(known.state)) await this.copyToBoard(uid);
     const there = known?.events[version - 1];
-    if (there) return isSame(there, event) ? 'appended' : 'conflict';
+    if (there) return { isLocal, appended: isSame(there, event) ? 'appended' : 'conflict' };
     const before = await this.#stateBefore(uid, version, known);
-    if (before === 'gap') return 'conflict';
+    if (before === 'gap') return { isLocal, appended: 'conflict' };
     const { appended, namespace } = await this.#slots.append(uid, version, event, before);
     // Not after an unclear answer: what is there is only known once it was read.
     if (namespace) await this.#take(uid, namespace);
-    return appended;
+    return { isLocal, appended };
   }
 
   /** The log as the board has it now; undefined: the board has none. */
@@ -117,6 +142,22 @@ export class LogMirror {
     }
   }
 }
+
+/** Up to the receipt that says it moves: what came after it was appended on the board. */
+function movedPart(events: readonly TaskEvent[]): readonly TaskEvent[] {
+  const last = events.findIndex(
+    (event) => event.kind === 'receipted' && event.key === projectedKey,
+  );
+  return last < 0 ? events : events.slice(0, last + 1);
+}
+
+const unsettled = (uid: TaskId) =>
+  new BoardUnavailableError(
+    `The board gave no clear answer while task ${uid} was brought to it. It is tried again.`,
+  );
+
+const isOfSync = (event: TaskEvent): boolean =>
+  event.kind === 'submitted' && event.task.mode === 'sync';
 
 /** By one writer: two processes that take one act in give their events the same token. */
 const isSame = (one: TaskEvent, other: TaskEvent): boolean =>

@@ -1,16 +1,22 @@
 import { TaskEvent, type Author } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 
-/** What a slot says: the whole event, or the token of the record that holds it. */
+/**
+ * What a slot says: the whole event, or the token of the record that holds it; a first slot also that of
+ * all events so far, of a task that came to the board late.
+ */
 export type SlotContent =
   | { readonly kind: 'event'; readonly event: TaskEvent }
-  | { readonly kind: 'record'; readonly token: string };
+  | { readonly kind: 'record' | 'log'; readonly token: string };
 
 /** Room in a tag's `color_id` on PostgreSQL (`reference/kanboard.md` 9). */
 const mostChars = 50;
 
 /** `r` and the record's token. */
 export const slotOfRecord = (token: string): string => `r.${token}`;
+
+/** `l` and the token of a whole log's record; in a first slot only. */
+export const slotOfLog = (token: string): string => `l.${token}`;
 
 /**
  * The event as a slot's content where it fits there, so that it is one insert: a claim, a start, an
@@ -28,8 +34,8 @@ export function compactSlot(before: TaskState | undefined, event: TaskEvent): st
 
 /** What a slot holds; undefined for what no writer of ours puts there. */
 export function readSlot(before: TaskState | undefined, content: string): SlotContent | undefined {
-  const token = /^r\.([\w-]{22})$/.exec(content)?.[1];
-  if (token !== undefined) return { kind: 'record', token };
+  const [, letter, token] = /^([rl])\.([\w-]{22})$/.exec(content) ?? [];
+  if (token !== undefined) return { kind: letter === 'l' ? 'log' : 'record', token };
   const event = before && eventOfShort(before, content);
   return event && { kind: 'event', event };
 }

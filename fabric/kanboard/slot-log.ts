@@ -6,11 +6,18 @@ import type { TaskState } from '../domain/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Random } from '../ports/random.ts';
 import type { Appended } from '../ports/task-board.ts';
-import { eventOfRecord, recordOf, type EventRecord } from './event-record.ts';
-import { callsPerRequest, NoAnswerError, type KanboardRpc, type Reply } from './kanboard-rpc.ts';
+import {
+  eventOfRecord,
+  logOfRecord,
+  recordOf,
+  recordOfLog,
+  type EventRecord,
+} from './event-record.ts';
+import { callsPerRequest, type KanboardRpc, type Reply } from './kanboard-rpc.ts';
 import { call, MadeId, resultOf, TagRows } from './kanboard-rows.ts';
+import { NoAnswerError } from './no-answer.ts';
 import type { RecordFiles } from './record-files.ts';
-import { compactSlot, readSlot, slotOfRecord } from './slot-content.ts';
+import { compactSlot, readSlot, slotOfLog, slotOfRecord } from './slot-content.ts';
 import {
   namespaceOf,
   readNamespace,
@@ -72,6 +79,17 @@ export class SlotLog {
     return this.#take(uid, version, slotOfRecord(record.token));
   }
 
+  /**
+   * Puts a whole log into the first slot, as one: a log that appeared event by event would look, on the
+   * way, like a task that anybody may take.
+   * @throws BoardUnavailableError when the slot was certainly not written
+   */
+  async appendLog(uid: TaskId, events: readonly TaskEvent[]): Promise<SlotAnswer> {
+    const record = recordOfLog(events);
+    await this.#store(uid, record, undefined);
+    return this.#take(uid, 1, slotOfLog(record.token));
+  }
+
   async list(uid: TaskId): Promise<Namespace> {
     const [namespace] = await this.listMany([uid]);
     if (namespace === undefined) throw new Error('one listing was asked for');
@@ -105,28 +123,31 @@ export class SlotLog {
       const version = (state?.version ?? 0) + 1;
       const content = namespace.slots.get(version);
       if (content === undefined) return events;
-      const event = await this.#eventIn(uid, version, content, namespace, state);
-      state = fold([event], state);
-      events.push(event);
+      const some = await this.#eventsIn(uid, version, content, namespace, state);
+      state = fold(some, state);
+      events.push(...some);
     }
   }
 
-  async #eventIn(
+  /** Those of one slot: a single one, but for a first slot that holds a whole log. */
+  async #eventsIn(
     uid: TaskId,
     version: number,
     content: string,
     { records }: Namespace,
     before: TaskState | undefined,
-  ): Promise<TaskEvent> {
+  ): Promise<readonly TaskEvent[]> {
     const slot = readSlot(before, content);
     if (slot === undefined) throw new BrokenLogError(version, 'its slot holds nothing of ours');
-    if (slot.kind === 'event') return slot.event;
+    if (slot.kind === 'event') return [slot.event];
     const { token } = slot;
     const text = records.get(token) ?? (before && (await this.#files.load(before, token)));
-    const event = text === undefined ? undefined : eventOfRecord({ token, text });
-    if (event) return event;
-    const why = text === undefined ? 'its record is missing' : 'its record was changed';
-    throw new BrokenLogError(version, `${why} (task ${uid})`);
+    if (text === undefined) throw brokenRecord(uid, version, 'is missing');
+    const record = { token, text };
+    if (slot.kind === 'log' && version === 1) {
+      return logOfRecord(record) ?? throwing(brokenRecord(uid, version, 'was changed'));
+    }
+    return [eventOfRecord(record) ?? throwing(brokenRecord(uid, version, 'was changed'))];
   }
 
   /** Stored and seen to be there before any slot names it: a batch goes on after a failed call. */
@@ -190,6 +211,13 @@ export class SlotLog {
 
 const isMade = (reply: Reply): boolean =>
   reply.ok && MadeId.safeParse(reply.result).data !== undefined;
+
+const brokenRecord = (uid: TaskId, version: number, what: string) =>
+  new BrokenLogError(version, `its record ${what} (task ${uid})`);
+
+function throwing(error: Error): never {
+  throw error;
+}
 
 const listing = (uid: TaskId) => call('getTagsByProject', { project_id: namespaceOf(uid) });
 

@@ -94,6 +94,11 @@ export interface TaskBoard {
   ): Promise<Appended>;
   /** The log as of now, including buffered events of this process; undefined for an unknown uid. */
   read(uid: TaskId): Promise<TaskLog | undefined>;
+  /**
+   * The log as far as this process knows it by itself, without asking a store elsewhere that may be slow or
+   * away: what work at once is decided on. Of its own sync work that is all there is.
+   */
+  known(uid: TaskId): Promise<TaskLog | undefined>;
   /** Likely candidates of a queue, best first: claimable and due at `nowMs`. A hint. */
   list(queue: QueueId, nowMs: number, limit: number): Promise<readonly TaskId[]>;
   find(query: TaskQuery): Promise<TaskPage>;

@@ -27,7 +27,7 @@ export async function withinCreationQuota<T>(
   lines.set(deps.board, line);
   const before = line.get(principal.id) ?? Promise.resolve();
   const turn = before.then(async () => {
-    if ((await deps.board.read(uid)) === undefined) await checkCreationQuota(deps, principal);
+    if ((await deps.board.known(uid)) === undefined) await checkCreationQuota(deps, principal);
     return make();
   });
   const over = turn.catch(() => undefined);

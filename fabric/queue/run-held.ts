@@ -34,7 +34,7 @@ export async function runHeld(
   }
   const held = claimed.state.claim?.started
     ? claimed
-    : await orLost(deps, claimed, startOrHandBack(deps, claimed));
+    : await orLost(deps, claimed, startWhenReachable(deps, claimed, options));
   if (held === undefined) return undefined;
   if (held.state.claim?.fence !== held.fence) return held.state;
   // Once more right before the spawn: putting the start on record may have taken its time.
@@ -58,6 +58,31 @@ export async function runHeld(
     lease.stop();
   }
 }
+
+/**
+ * The start is put on record while the lease leaves time for it; a board that is away longer gets the claim
+ * back once it answers, and no attempt is counted: else the task would lie there until its lease is over.
+ */
+async function startWhenReachable(
+  deps: QueueDeps,
+  claimed: Held,
+  { stopping }: RunHeldOptions,
+): Promise<Held> {
+  for (let tries = 0; ; tries++) {
+    const isInTime = hasSpawnMargin(deps, claimed);
+    try {
+      if (isInTime) return await startOrHandBack(deps, claimed);
+      const state = await releaseTask(deps, claimed, 'the board was away when it was to start');
+      return { ...claimed, state };
+    } catch (error) {
+      if (!isUnreachable(error) || tries >= mostFinishTries || stopping.aborted) throw error;
+      await deps.clock.sleep(Math.min(5_000, 200 * 2 ** tries), stopping);
+    }
+  }
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof MeshError && error.code === 'FABRIC_DOWN';
 
 /** A log that others filled meanwhile takes no start: the claim goes back, and the keeper gives the task up. */
 async function startOrHandBack(deps: QueueDeps, claimed: Held): Promise<Held> {
@@ -172,9 +197,8 @@ async function finishWhenReachable(
     try {
       return await finishRun(deps, held, await withTaint(deps.board, held.state, policy, end));
     } catch (error) {
-      const unreachable = error instanceof MeshError && error.code === 'FABRIC_DOWN';
       if (stopping.aborted) left = Math.min(left, triesAtStop);
-      if (!unreachable || left <= 0) throw error;
+      if (!isUnreachable(error) || left <= 0) throw error;
       left -= 1;
       if (tries === 0) deps.log.warn('run.outcome-held', { taskId: held.uid, fence: held.fence });
       if (stopping.aborted) await deps.clock.sleep(stopPauseMs);

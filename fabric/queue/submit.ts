@@ -33,7 +33,9 @@ export interface Submitted {
 export async function submitTask(deps: QueueDeps, request: SubmitRequest): Promise<Submitted> {
   const uid = taskIdOf(deps, request);
   const digest = digestOf(request);
-  const before = await deps.board.read(uid);
+  // Whoever waits must get an answer while a board elsewhere is away (`DESIGN.md` 2).
+  const { board } = deps;
+  const before = await (request.mode === 'sync' ? board.known(uid) : board.read(uid));
   if (before) return resubmitted(deps, before.state, digest, request);
 
   const { task, to } = await checked(deps, request, uid, digest);

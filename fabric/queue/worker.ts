@@ -7,6 +7,7 @@ import type { AgentPolicy } from '../ports/directory.ts';
 import type { RunTask } from '../ports/run-task.ts';
 import { claimTask, type Held } from './claim.ts';
 import type { QueueDeps } from './deps.ts';
+import { DoubtfulClaims } from './doubtful-claims.ts';
 import { runHeld } from './run-held.ts';
 import type { Slots } from './slots.ts';
 
@@ -41,6 +42,7 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   const leaving = new AbortController();
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const doubtful = new DoubtfulClaims();
   let wakeUp = new AbortController();
   const wake = () => {
     // With a reason: the default one is an exception whose trace costs more than all the rest.
@@ -57,8 +59,9 @@ export function startWorker(deps: QueueDeps, options: WorkerOptions): Worker {
   const drainOnce = async (): Promise<void> => {
     const policy = deps.directory.agent(agentId);
     if (policy === undefined || options.availability.at(agentId).a === 0) return;
+    await doubtful.settle(deps, agentId, options.incarnation);
     for (;;) {
-      const taken = await takeNext(deps, policy, options, leaving.signal, stopping.signal);
+      const taken = await takeNext(deps, policy, { ...options, doubtful, leaving, stopping });
       if (taken === undefined) return;
       const { run } = taken;
       running.add(run);
@@ -120,26 +123,31 @@ function untilNextLook(
 
 const shortestWaitMs = 50;
 
+/** What a look at the queue needs of its worker. */
+interface Taking extends WorkerOptions {
+  readonly doubtful: DoubtfulClaims;
+  readonly leaving: AbortController;
+  readonly stopping: AbortController;
+}
+
 /** Claims the best candidate and runs it; undefined when there is no slot or nothing to take. */
 async function takeNext(
   deps: QueueDeps,
   policy: AgentPolicy,
-  options: WorkerOptions,
-  leaving: AbortSignal,
-  stopping: AbortSignal,
+  options: Taking,
 ): Promise<{ readonly run: Promise<void> } | undefined> {
-  if (leaving.aborted) return undefined;
+  if (options.leaving.signal.aborted) return undefined;
   const slot = options.slots.tryTake(policy.agentId, policy.concurrency);
   if (slot === undefined) return undefined;
   try {
-    const held = await claimBest(deps, policy, options.incarnation);
+    const held = await claimBest(deps, policy, options);
     if (held === undefined) {
       slot.giveBack();
       return undefined;
     }
     slot.holdFor(held.uid);
     options.onClaimed?.(held);
-    return { run: runTaken(deps, held, policy, options, stopping).finally(() => slot.giveBack()) };
+    return { run: runTaken(deps, held, policy, options).finally(() => slot.giveBack()) };
   } catch (error) {
     slot.giveBack();
     throw error;
@@ -149,12 +157,12 @@ async function takeNext(
 /** How far it looks down its queue, step by step: the head may be full of what it can't take now. */
 const depths = [8, 64, limits.candidates] as const;
 
-async function claimBest(deps: QueueDeps, policy: AgentPolicy, incarnation: string) {
+async function claimBest(deps: QueueDeps, policy: AgentPolicy, options: Taking) {
   let seen = 0;
   for (const depth of depths) {
     const uids = await deps.board.list(policy.queue, deps.clock.nowMs(), depth);
     for (const uid of uids.slice(seen)) {
-      const held = await claimIfOurs(deps, uid, policy, incarnation);
+      const held = await claimIfOurs(deps, uid, policy, options);
       if (held) return held;
     }
     if (uids.length < depth) return undefined;
@@ -167,28 +175,32 @@ async function claimIfOurs(
   deps: QueueDeps,
   uid: TaskId,
   policy: AgentPolicy,
-  incarnation: string,
+  { incarnation, doubtful }: Taking,
 ): Promise<Held | undefined> {
   const state = (await deps.board.read(uid))?.state;
   // A queue may be shared; a task pinned to another agent of it is not ours.
   if (state?.agentId !== undefined && state.agentId !== policy.agentId) return undefined;
   if (state?.parked && deps.clock.nowMs() < state.parked.untilMs) return undefined;
-  return claimTask(deps, uid, { policy, incarnation });
+  try {
+    return await claimTask(deps, uid, { policy, incarnation });
+  } catch (error) {
+    doubtful.add(uid);
+    throw error;
+  }
 }
 
 async function runTaken(
   deps: QueueDeps,
   held: Held,
   policy: AgentPolicy,
-  options: WorkerOptions,
-  stopping: AbortSignal,
+  options: Taking,
 ): Promise<void> {
   try {
     await runHeld(deps, held, {
       policy,
       runTask: options.runTask,
       interactive: false,
-      stopping,
+      stopping: options.stopping.signal,
       onChunk: (text) => options.onChunk?.(held, text),
       onProgress: (text) => options.onProgress?.(held, text),
     });

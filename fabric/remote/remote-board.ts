@@ -32,6 +32,8 @@ export function remoteBoard(options: RemoteBoardOptions): TaskBoard {
       }
     },
     read,
+    // It knows nothing by itself: the front does.
+    known: read,
     list: (queue, nowMs, limit) => call('list', { op: 'list', queue, nowMs, limit }),
     async find(query) {
       const page = await call('find', { op: 'find', query });

@@ -11,8 +11,8 @@ import { findPostgres } from './postgres.mjs';
 const services = {
   litellm: prepareLiteLlm,
   chromium: prepareChromium,
-  postgres: findPostgres,
   kanboard: prepareKanboard,
+  postgres: (folder) => findPostgres(() => prepareKanboard(join(folder, '../kanboard'))),
   'a2a-legacy-0.2': (folder) => prepareA2aLegacy(folder, '0.2'),
   'a2a-legacy-0.3': (folder) => prepareA2aLegacy(folder, '0.3'),
 };

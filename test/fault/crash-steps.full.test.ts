@@ -1,3 +1,3 @@
 import { describeCrashSteps } from '../support/crash-steps.ts';
 
-describeCrashSteps(Array.from({ length: 20 }, (_, n) => 100 + n));
+describeCrashSteps({ seeds: Array.from({ length: 20 }, (_, n) => 100 + n) });

@@ -1,3 +1,3 @@
 import { describeCrashSteps } from '../support/crash-steps.ts';
 
-describeCrashSteps([1, 2]);
+describeCrashSteps({ seeds: [1, 2] });

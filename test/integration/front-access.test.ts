@@ -1,5 +1,8 @@
+import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueRunToken } from '../../agents/auth/run-token.ts';
+import { boardWebhook } from '../../agents/board-webhook.ts';
+import type { MeshError } from '../../fabric/domain/errors.ts';
 import type { Scope } from '../../fabric/domain/principal.ts';
 import { composedMesh, frontUrl, type ComposedMesh } from '../support/composed-mesh.ts';
 import { meshHome, type MeshHome } from '../support/mesh-home.ts';
@@ -31,8 +34,9 @@ describe('the credential of a run', () => {
     return issueRunToken({ meshSecret, agentId: 'understudy', taskId, fence, expiresAtMs });
   }
 
-  /** Served by personas, by the page's own session, or to everybody. */
-  const elsewhere = /^\/($|\*|healthz$|whoami$|\.well-known|agents\/:|inbox(\/(?!links)|$))/;
+  /** Served by personas, by the page's own session, to the board by a token of its own, or to everybody. */
+  const elsewhere =
+    /^\/($|\*|healthz$|whoami$|\.well-known|agents\/:|board\/webhook$|inbox(\/(?!links)|$))/;
 
   it('opens none of the front’s own routes', async () => {
     const token = await runToken();
@@ -47,6 +51,38 @@ describe('the credential of a run', () => {
     }
     const who = await composed.ask('/whoami', {}, token);
     expect(await who.json()).toMatchObject({ principal: 'understudy' });
+  });
+});
+
+describe('the board’s webhook', () => {
+  const hook = (app: Hono, query: string) =>
+    app.request(`/board/webhook${query}`, { method: 'POST' });
+
+  it('is not there for a board that has none, whatever is presented', async () => {
+    for (const query of ['', '?token=', '?token=x']) {
+      expect((await hook(composed.mesh.front, query)).status).toBe(404);
+    }
+    expect((await composed.ask('/board/webhook', { method: 'POST' })).status).toBe(404);
+  });
+
+  it('takes its own token alone, and answers before it tells', async () => {
+    const heard: string[] = [];
+    const onHint = () => void heard.push('hint');
+    const app = new Hono();
+    app.post('/board/webhook', boardWebhook({ token: 'right', onHint }));
+    app.onError((error, c) => c.json({ code: (error as MeshError).code }, 401));
+    for (const query of ['', '?token=', '?token=wrong', `?token=${composed.mesh.token}`]) {
+      const refused = await hook(app, query);
+      expect(await refused.json()).toEqual({ code: 'UNAUTHENTICATED' });
+    }
+    const answered = hook(app, '?token=right');
+    void Promise.resolve(answered).then(() => heard.push('answer'));
+    expect((await answered).status).toBe(204);
+    await eventually(
+      () => heard,
+      () => heard.includes('hint'),
+    );
+    expect(heard).toEqual(['answer', 'hint']);
   });
 });
 

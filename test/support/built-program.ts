@@ -7,7 +7,10 @@ const root = join(import.meta.dirname, '../..');
 
 /** Programs that tests start as processes of their own, and the thread that they start in turn. */
 const sources = {
+  'claim-rivals': 'test/fixtures/claim-rivals.ts',
+  'crash-keeper': 'test/fixtures/crash-keeper.ts',
   'crash-worker': 'test/fixtures/crash-worker.ts',
+  'stress-process': 'test/fixtures/stress-process.ts',
   'board-load': 'test/support/board-load.ts',
   'board-thread': 'fabric/embedded/board-thread.ts',
 } as const;

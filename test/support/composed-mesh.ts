@@ -31,7 +31,13 @@ export interface ComposedMesh {
 /** No variable of this machine but what git needs. */
 export const testEnvironment: Environment = {
   ...{ home: undefined, url: undefined, token: undefined, meshSecret: undefined },
-  ...{ gatewayUrl: undefined, gatewayKey: undefined, logLevel: undefined, noColor: true },
+  ...{
+    gatewayUrl: undefined,
+    gatewayKey: undefined,
+    kanboard: {},
+    logLevel: undefined,
+    noColor: true,
+  },
   all: gitEnvironment,
 };
 

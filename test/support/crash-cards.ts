@@ -1,6 +1,6 @@
 import { AgentId, QueueId } from '../../fabric/domain/ids.ts';
 import type { Effects } from '../../fabric/domain/trust.ts';
-import type { Directory } from '../../fabric/ports/directory.ts';
+import type { AgentPolicy, Directory } from '../../fabric/ports/directory.ts';
 
 /** What the agents of the crash tests may do, by their name. */
 export const crashAgents: Readonly<Record<string, Effects>> = {
@@ -8,15 +8,19 @@ export const crashAgents: Readonly<Record<string, Effects>> = {
   sender: 'external',
 };
 
-/** The Card of one agent that runs one task at a time. */
-export function crashCards(name: string, leaseMs: number): Directory {
-  const agentId = AgentId.parse(name);
-  const policy = {
-    agentId,
+/** The Cards of agents that run `concurrency` tasks at a time each, unless said otherwise one. */
+export function crashCards(
+  names: string | readonly string[],
+  leaseMs: number,
+  concurrency = 1,
+): Directory {
+  const responsibleHuman = AgentId.parse('alvis');
+  const policyOf = (name: string): AgentPolicy => ({
+    agentId: AgentId.parse(name),
     name,
     runtime: 'executor',
     queue: QueueId.parse(name),
-    concurrency: 1,
+    concurrency,
     leaseMs,
     runTimeoutMs: 60_000,
     trust: 'trusted',
@@ -26,13 +30,14 @@ export function crashCards(name: string, leaseMs: number): Directory {
     admit: ['human'],
     mayCall: [],
     verification: 'submitter',
-    responsibleHuman: AgentId.parse('alvis'),
+    responsibleHuman,
     createdPerHour: 30,
     commit: 'c0ffee',
-  } as const;
+  });
+  const policies = new Map([names].flat().map((name) => [name, policyOf(name)]));
   return {
-    agent: (id) => (id === agentId ? policy : undefined),
-    agents: () => [policy],
-    defaultHuman: () => policy.responsibleHuman,
+    agent: (id) => policies.get(id),
+    agents: () => [...policies.values()],
+    defaultHuman: () => responsibleHuman,
   };
 }

@@ -20,6 +20,7 @@ import { crashCards } from './crash-cards.ts';
 import type { CrashOrder } from './crash-order.ts';
 import { crashRun } from './crash-run.ts';
 import { recordingLog } from './recording-log.ts';
+import { openPlacedBoard, type BoardPlace } from './stress/board-place.ts';
 
 /** The person whose tasks the crash tests are about. */
 export const owner: Principal = {
@@ -30,8 +31,11 @@ export const owner: Principal = {
 };
 
 /** Starts a worker process that does as it is told; it is gone at the end of the test. */
-export async function startCrashWorker(order: CrashOrder): Promise<ChildProcess> {
-  const args = [await builtProgram('crash-worker'), JSON.stringify(order)];
+export async function startCrashWorker(
+  order: CrashOrder,
+  program: 'crash-worker' | 'crash-keeper' = 'crash-worker',
+): Promise<ChildProcess> {
+  const args = [await builtProgram(program), JSON.stringify(order)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
@@ -43,10 +47,18 @@ export async function endOfProcess(child: ChildProcess): Promise<string> {
   return signal ?? String(code);
 }
 
-/** The home's board in this process, with what the use cases need. */
-export async function openCrashHome(home: string, agentId: string, leaseMs: number) {
+/** The home's board in this process, on its own database or on Kanboard, with what the use cases need. */
+export async function openCrashHome(
+  home: string,
+  agentId: string,
+  leaseMs: number,
+  kanboard?: BoardPlace,
+) {
   const log = recordingLog();
-  const board = await openEmbeddedBoard({ path: join(home, 'mesh.db'), clock: systemClock, log });
+  const name = `mirror-${systemRandom.hex(4)}`;
+  const board: TaskBoard = kanboard
+    ? await openPlacedBoard(kanboard, { folder: home, name, log })
+    : await openEmbeddedBoard({ path: join(home, 'mesh.db'), clock: systemClock, log });
   const deps: QueueDeps = {
     board,
     directory: crashCards(agentId, leaseMs),
@@ -54,7 +66,8 @@ export async function openCrashHome(home: string, agentId: string, leaseMs: numb
     clock: systemClock,
     random: systemRandom,
     log,
-    meshSecret: 'secret',
+    // Tasks of different tests on one Kanboard must not have one name.
+    meshSecret: kanboard?.boardId ?? 'secret',
   };
   return { board, deps };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BoardPlace } from './stress/board-place.ts';
 
 /**
  * Where a worker dies, in the order of a run (the twelve steps of the reliability goals):
@@ -34,6 +35,21 @@ export const crashSteps = [
 ] as const;
 export type CrashStep = (typeof crashSteps)[number];
 
+/**
+ * Where a keeper dies that gives up the claim of a dead holder (the six steps of the reliability goals):
+ *
+ * | step | dies |
+ * | --- | --- |
+ * | K1 | before it looks for claims |
+ * | K2 | the claims are found, none was read |
+ * | K3 | the claim was read, and is to be given up |
+ * | K4 | it was read once more, right before `expired` is appended |
+ * | K5 | `expired` is durable, its answer not seen |
+ * | K6 | it is known, before the pass is over |
+ */
+export const keeperSteps = ['K1', 'K2', 'K3', 'K4', 'K5', 'K6'] as const;
+export type KeeperStep = (typeof keeperSteps)[number];
+
 /** What a test tells `fixtures/crash-worker.ts`, as JSON in its first argument. */
 export const CrashOrder = z.strictObject({
   /** Folder of its database, its lock and what it writes down. */
@@ -42,9 +58,11 @@ export const CrashOrder = z.strictObject({
   agentId: z.string(),
   leaseMs: z.int(),
   /** Absent: it lives. */
-  step: z.enum(crashSteps).exactOptional(),
+  step: z.enum([...crashSteps, ...keeperSteps]).exactOptional(),
   /** A board of another process instead of the home's own. */
   url: z.string().exactOptional(),
+  /** Kanboard instead of the home's own database; its mirror lies in the home. */
+  kanboard: BoardPlace.exactOptional(),
   /** Whether it runs a keeper too. */
   keeps: z.boolean(),
   /** How long a run works, ms. */

@@ -13,6 +13,7 @@ import { crashSteps, type CrashStep } from './crash-order.ts';
 import { actsOf, historyOf } from './crash-run.ts';
 import { checkHistory } from './history-checker.ts';
 import { seededRandom } from './seeded-random.ts';
+import type { BoardPlace } from './stress/board-place.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const leaseMs = 60_000;
@@ -36,24 +37,35 @@ function expectedAfter(step: CrashStep, agentId: string): Expected {
   return { phase: 'done', attempts: 2, spawns: hasSpawned + 1 };
 }
 
-/** Kills a real worker at each step of a run, `seeds` times, and looks at what its successor makes of it. */
-export function describeCrashSteps(seeds: readonly number[]): void {
+export interface CrashPlan {
+  readonly seeds: readonly number[];
+  readonly steps?: readonly CrashStep[];
+  /** Where they are to run over Kanboard: on which, once it is up. */
+  readonly kanboard?: () => Promise<BoardPlace>;
+}
+
+/** Kills a real worker at each step of a run, once a seed, and looks at what its successor makes of it. */
+export function describeCrashSteps({ seeds, steps = crashSteps, kanboard }: CrashPlan): void {
   describe.each(seeds)('kill -9 of a worker, seed %i', (seed) => {
     // Even: a run that may be repeated; odd: one that acts outside.
     const agentId = seed % 2 === 0 ? 'builder' : 'sender';
     const workMs = 20 + Math.floor(seededRandom(seed).fraction() * 150);
 
-    it.each(crashSteps)(`at step %s of a ${agentId}`, { timeout: 60_000 }, async (step) => {
+    it.each(steps)(`at step %s of a ${agentId}`, { timeout: 60_000 }, async (step) => {
       const home = await temporaryFolder();
-      const first = await openCrashHome(home, agentId, leaseMs);
+      const place = await kanboard?.();
+      const first = await openCrashHome(home, agentId, leaseMs, place);
       const uid = await submitCrashTask(first.deps, agentId, 'Do it');
       await first.board.close();
-      const order = { home, agentId, workMs, leaseMs, incarnation: 'first', keeps: false };
-      expect(await endOfProcess(await startCrashWorker({ ...order, step }))).toBe('SIGKILL');
+      // Random digits: those of a process are, and Kanboard keeps them shorter than words.
+      const [incarnation, next] = ['f1457f1457f1457f', '5ec07d5ec07d5ec0'];
+      const order = { home, agentId, workMs, leaseMs, incarnation, keeps: false };
+      const told = { ...order, step, ...(place ? { kanboard: place } : {}) };
+      expect(await endOfProcess(await startCrashWorker(told))).toBe('SIGKILL');
 
-      const { board, deps } = await openCrashHome(home, agentId, leaseMs);
+      const { board, deps } = await openCrashHome(home, agentId, leaseMs, place);
       const diedAtMs = deps.clock.monotonicMs();
-      const stop = await startSuccessor(deps, { ...order, incarnation: 'second' });
+      const stop = await startSuccessor(deps, { ...order, incarnation: next });
       const state = await stateOnce(board, uid, isResting);
       expect(deps.clock.monotonicMs() - diedAtMs).toBeLessThan(recoveryMs + workMs);
       await stop();

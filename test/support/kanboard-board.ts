@@ -24,17 +24,29 @@ export interface TestBoard {
   close(): Promise<void>;
 }
 
+export interface TestBoardOptions {
+  readonly boardId: string;
+  /** Of one request. */
+  readonly timeoutMs?: number;
+}
+
 /** A board on a running Kanboard, with a mirror that knows nothing yet. */
 export async function openTestBoard(
   { url, baseUrl, token }: Pick<RunningKanboard, 'url' | 'baseUrl' | 'token'>,
-  options: Partial<KanboardBoardOptions> & { readonly boardId: string },
+  { timeoutMs, ...options }: Partial<KanboardBoardOptions> & TestBoardOptions,
 ): Promise<TestBoard> {
   const folder = await mkdtemp(join(tmpdir(), 'mesh-mirror-'));
   const log = options.log ?? recordingLog();
   const clock = options.clock ?? systemClock;
   const mirror = await openEmbeddedBoard({ path: join(folder, 'mirror.db'), clock, log });
   const board = openKanboardBoard({
-    rpc: kanboardRpc({ endpoint: url, token: () => token, fetch: globalThis.fetch }),
+    rpc: kanboardRpc({
+      endpoint: url,
+      token: () => token,
+      fetch: globalThis.fetch,
+      clock: systemClock,
+      ...(timeoutMs && { timeoutMs }),
+    }),
     webUrl: baseUrl,
     mirror,
     clock,

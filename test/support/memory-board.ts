@@ -62,6 +62,7 @@ export function memoryBoard(options: MemoryBoardOptions): TaskBoard {
       }
     },
     read: (uid) => guarded('read', () => store.read(uid)),
+    known: (uid) => guarded('read', () => store.read(uid)),
     list: (queue, nowMs, limit) => guarded('list', () => store.list(queue, nowMs, limit)),
     find: (query) => guarded('find', () => store.find(query)),
     resolve: (taskRef) => guarded('other', () => store.resolve(taskRef)),

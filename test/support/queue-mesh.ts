@@ -39,7 +39,6 @@ export const agentCaller = (id: string, change: Partial<Principal> = {}): Princi
 
 export interface QueueMesh {
   readonly deps: QueueDeps;
-  readonly clock: ManualClock;
   /** Submits by alvis to adolf, unless said otherwise. */
   submit(change?: Partial<SubmitRequest>): Promise<TaskState>;
   /** Claims the task for its agent, or the named one, and runs it to `end`. */
@@ -48,29 +47,39 @@ export interface QueueMesh {
   reload(change: PolicyChange): void;
 }
 
+export interface MemoryQueueMesh extends QueueMesh {
+  readonly clock: ManualClock;
+}
+
 /** The use cases of the queue over a board in memory; adolf and a router are always there. */
-export function queueMesh(...agents: readonly PolicyChange[]): QueueMesh {
+export function queueMesh(...agents: readonly PolicyChange[]): MemoryQueueMesh {
+  const clock = manualClock();
+  const random = seededRandom(7);
+  const board = memoryBoard({ clock, random });
+  return { ...queueMeshOn({ board, clock, random, log: recordingLog() }, ...agents), clock };
+}
+
+/** The same over a board of the test's own. */
+export function queueMeshOn(
+  ground: Pick<QueueDeps, 'board' | 'clock' | 'random' | 'log'> & Partial<QueueDeps>,
+  ...agents: readonly PolicyChange[]
+): QueueMesh {
   const policies = new Map<string, AgentPolicy>();
   const reload = (change: PolicyChange) => {
     policies.set(change.id, { ...policyOf(change), ...policies.get(change.id), ...change });
   };
   for (const one of [{ id: 'adolf' }, { id: 'router', runtime: 'router' }, ...agents]) reload(one);
-  const clock = manualClock();
-  const random = seededRandom(7);
   const artifacts = { put: () => Promise.resolve(''), get: () => Promise.resolve(undefined) };
   const directory = {
     agent: (id: string) => policies.get(id),
     agents: () => [...policies.values()],
     defaultHuman: () => AgentId.parse('alvis'),
   };
-  const deps: QueueDeps = {
-    ...{ board: memoryBoard({ clock, random }), directory, artifacts, clock, random },
-    ...{ log: recordingLog(), meshSecret: 'a secret' },
-  };
+  const deps: QueueDeps = { directory, artifacts, meshSecret: 'a secret', ...ground };
   const stateOf = async (uid: TaskId) => (await deps.board.read(uid))!.state;
   let keys = 0;
   return {
-    ...{ deps, clock, stateOf, reload },
+    ...{ deps, stateOf, reload },
     async submit(change = {}) {
       keys += 1;
       const { state } = await submitTask(deps, {

@@ -56,6 +56,7 @@ export function slowStore(
 const bound = (inner: EmbeddedBoard): TaskBoard => ({
   append: (...args) => inner.append(...args),
   read: (...args) => inner.read(...args),
+  known: (...args) => inner.known(...args),
   list: (...args) => inner.list(...args),
   find: (...args) => inner.find(...args),
   resolve: (...args) => inner.resolve(...args),

@@ -5,12 +5,12 @@ import { openSession, type Result } from '../../cli/session.ts';
 import { define } from '../../cli/verbs/inbox.ts';
 import { inboxOf } from '../../fabric/queue/inbox.ts';
 import { steerTask } from '../../fabric/queue/steer.ts';
-import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
+import { agentCaller, person, queueMesh, type MemoryQueueMesh } from '../support/queue-mesh.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { typedTerminal } from '../support/typed-terminal.ts';
 
 /** What `mesh inbox` of `principal` makes. */
-async function inbox({ deps, clock }: QueueMesh, principal: string): Promise<Result> {
+async function inbox({ deps, clock }: MemoryQueueMesh, principal: string): Promise<Result> {
   const mesh: MeshConnection = {
     ...{ home: '/h', url: 'http://front.test', token: 't', principal, inProcess: false },
     fetch: () => Promise.reject(new Error('The listing reads the board alone.')),
@@ -42,7 +42,7 @@ interface Listed {
   readonly givenUp: readonly { readonly taskId: string }[];
 }
 
-async function allKinds(): Promise<QueueMesh> {
+async function allKinds(): Promise<MemoryQueueMesh> {
   const mesh = queueMesh({ id: 'stranger', trust: 'untrusted' });
   const asked = await mesh.submit({ intent: { title: 'Paint', body: 'Paint it.' } });
   await mesh.run(asked.taskId, {

@@ -7,7 +7,7 @@ import { claimTask } from '../../fabric/queue/claim.ts';
 import { noteMessage } from '../../fabric/queue/steer.ts';
 import { runHeld } from '../../fabric/queue/run-held.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
-import { person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
+import { person, queueMesh, type MemoryQueueMesh } from '../support/queue-mesh.ts';
 
 const asked: RunEnd = {
   kind: 'asked',
@@ -16,14 +16,18 @@ const asked: RunEnd = {
 const principal = person('alvis');
 
 /** Follow-up messages until the log has `version` events. */
-async function fillTo({ deps, stateOf }: QueueMesh, uid: TaskId, version: number): Promise<void> {
+async function fillTo(
+  { deps, stateOf }: MemoryQueueMesh,
+  uid: TaskId,
+  version: number,
+): Promise<void> {
   for (let now = (await stateOf(uid)).version; now < version; now++) {
     await noteMessage(deps, principal, uid, { messageId: `m-${now}`, text: 'And?' });
   }
 }
 
 /** Claims and starts the task, fills its log to `version`, then ends the run. */
-async function endAt(mesh: QueueMesh, uid: TaskId, version: number, end: RunEnd) {
+async function endAt(mesh: MemoryQueueMesh, uid: TaskId, version: number, end: RunEnd) {
   const { deps } = mesh;
   const policy = deps.directory.agent('adolf')!;
   const held = await claimTask(deps, uid, { policy, incarnation: 'test', startNow: true });
@@ -38,13 +42,13 @@ async function endAt(mesh: QueueMesh, uid: TaskId, version: number, end: RunEnd)
 const reserved = limits.reservedFromVersion - 1;
 
 describe('the end of a run that its log has no room for', () => {
-  const soon = (mesh: QueueMesh) => mesh.clock.nowMs() + 60_000;
+  const soon = (mesh: MemoryQueueMesh) => mesh.clock.nowMs() + 60_000;
 
   it.each([
     ['a question', () => asked],
     ['a failure on its tier', () => ({ kind: 'failed', reason: 'too hard', retryable: false })],
     ['a wish to be woken', (mesh) => ({ kind: 'deferred', wakeAtMs: soon(mesh) })],
-  ] as readonly (readonly [string, (mesh: QueueMesh) => RunEnd])[])(
+  ] as readonly (readonly [string, (mesh: MemoryQueueMesh) => RunEnd])[])(
     'is put to a person: %s',
     async (_name, end) => {
       const mesh = queueMesh();

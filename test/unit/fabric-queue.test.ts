@@ -13,20 +13,20 @@ import { createSlots } from '../../fabric/queue/slots.ts';
 import { submitTask } from '../../fabric/queue/submit.ts';
 import { whyWaiting } from '../../fabric/queue/why.ts';
 import { startWorker } from '../../fabric/queue/worker.ts';
-import { agentCaller, person, queueMesh, type QueueMesh } from '../support/queue-mesh.ts';
+import { agentCaller, person, queueMesh, type MemoryQueueMesh } from '../support/queue-mesh.ts';
 
 const pinned = (id: string) => ({ kind: 'agent', agentId: AgentId.parse(id) }) as const;
 const available: AvailabilityProbe = { at: () => ({ a: 1, reasons: [] }) };
 const next = /a worker of queue berta takes it next/;
 const never = new AbortController().signal;
 
-const aroundOf = ({ clock }: QueueMesh, taken: number) => ({
+const aroundOf = ({ clock }: MemoryQueueMesh, taken: number) => ({
   nowMs: clock.nowMs(),
   slots: { taken, limit: 1 },
 });
 
 /** The mesh with its board changed in one place. */
-const withBoard = (mesh: QueueMesh, change: (board: TaskBoard) => Partial<TaskBoard>) => ({
+const withBoard = (mesh: MemoryQueueMesh, change: (board: TaskBoard) => Partial<TaskBoard>) => ({
   ...mesh.deps,
   board: { ...mesh.deps.board, ...change(mesh.deps.board) },
 });
@@ -130,7 +130,7 @@ describe('a task that is ready again', () => {
 });
 
 describe('a run’s end', () => {
-  const held = async (mesh: QueueMesh) => {
+  const held = async (mesh: MemoryQueueMesh) => {
     const { taskId } = await mesh.submit();
     const policy = mesh.deps.directory.agent('adolf')!;
     const claim = { policy, incarnation: 'one', startNow: true } as const;

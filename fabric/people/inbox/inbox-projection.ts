@@ -122,7 +122,7 @@ export class InboxProjection {
   }
 
   async #follow(uid: TaskId): Promise<void> {
-    const log = await this.#options.board.parts.logs.known(uid);
+    const log = await this.#options.board.known(uid);
     if (log === undefined) return;
     const { state } = log;
     const items = this.#itemsOf(log);
@@ -175,7 +175,7 @@ export class InboxProjection {
     const { board } = this.#options;
     const wanted = new Map<string, Wanted>();
     for (const { taskId } of await waitingStates(board)) {
-      const log = await board.parts.logs.known(taskId);
+      const log = await board.known(taskId);
       if (log === undefined) continue;
       for (const item of this.#itemsOf(log)) {
         wanted.set(itemKey(item, item.queue), { item, state: log.state });

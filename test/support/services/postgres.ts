@@ -39,11 +39,11 @@ export async function createCluster(folder: string): Promise<PostgresCluster> {
       ...['-D', join(folder, 'data'), '-U', user, '--auth=trust', '-E', 'UTF8'],
       ...['--locale=C.UTF-8', '--no-instructions', '--no-sync', '--wal-segsize=1'],
     ],
-    { cwd: folder, ...owner },
+    { cwd: folder, env: environment(), ...owner },
   );
   const cluster = clusterIn(folder);
   await cluster.start();
-  await run(program('createdb'), ['-h', folder, '-U', user, 'kanboard']);
+  await run(program('createdb'), ['-h', folder, '-U', user, 'kanboard'], { env: environment() });
   return cluster;
 }
 
@@ -68,7 +68,8 @@ export function clusterIn(folder: string): PostgresCluster {
     },
     async psql(sql) {
       const rows = ['-h', folder, '-U', user, '-d', 'kanboard', '-XAtq', '-v', 'ON_ERROR_STOP=1'];
-      return (await run(program('psql'), [...rows, '-c', sql])).stdout.trimEnd();
+      const { stdout } = await run(program('psql'), [...rows, '-c', sql], { env: environment() });
+      return stdout.trimEnd();
     },
   };
 }
@@ -89,6 +90,7 @@ function spawnServer(folder: string): ChildProcess {
     // Out of the terminal's group: Ctrl-C must reach whoever ends it in order.
     detached: true,
     stdio: ['ignore', log, log],
+    env: environment(),
     ...clusterOwner(),
   });
   closeSync(log);
@@ -98,7 +100,9 @@ function spawnServer(folder: string): ChildProcess {
 async function untilReady(folder: string, server: ChildProcess): Promise<void> {
   const deadlineMs = performance.now() + readyWithinMs;
   for (;;) {
-    const ready = await run(program('pg_isready'), ['-h', folder, '-q']).then(
+    const ready = await run(program('pg_isready'), ['-h', folder, '-q'], {
+      env: environment(),
+    }).then(
       () => true,
       () => false,
     );
@@ -112,10 +116,18 @@ async function untilReady(folder: string, server: ChildProcess): Promise<void> {
 
 const program = (name: string): string => join(availableService('postgres').path, name);
 
-/** PostgreSQL refuses to run as root; then it runs as the user that its package made. */
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...availableService('postgres').env,
+});
+
+/** PostgreSQL refuses to run as root; then it runs as the user that its package made, or as nobody. */
 function clusterOwner(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
-  if (line === null) throw new Error('PostgreSQL needs a user named postgres when run by root.');
-  return { uid: Number(line[1]), gid: Number(line[2]) };
+  const users = readFileSync('/etc/passwd', 'utf8');
+  for (const name of ['postgres', 'nobody']) {
+    const [, uid, gid] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(users) ?? [];
+    if (uid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  }
+  throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody.');
 }

@@ -1,0 +1,37 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { builtProgram } from '../built-program.ts';
+
+export interface LineProcess {
+  readonly child: ChildProcess;
+  /** The next line that it says. Rejects where it ends instead. */
+  nextLine(): Promise<string>;
+  tell(line: string): void;
+}
+
+/** A program of ours that is talked with line by line; it is gone at the end of the test. */
+export async function startLineProcess(
+  program: Parameters<typeof builtProgram>[0],
+  order: object,
+): Promise<LineProcess> {
+  const args = [await builtProgram(program), JSON.stringify(order)];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    child,
+    async nextLine() {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`${program} ended instead of saying something`);
+      return value;
+    },
+    tell: (line) => void child.stdin.write(`${line}\n`),
+  };
+}
+
+/** Resolves when it has ended by itself or by a signal. */
+export async function ended({ child }: LineProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
