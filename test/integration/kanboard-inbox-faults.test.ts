@@ -19,7 +19,7 @@ import { newBoardId } from '../support/kanboard-board.ts';
 import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
 import { describeWith } from '../support/services/service.ts';
 
-const soon = { timeout: 15_000, interval: 50 };
+const soon = { timeout: 20_000, interval: 150 };
 
 // Two processes, and a Kanboard with one PHP worker that both ask.
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,7 +29,7 @@ describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
   let alvis: BoardPerson;
   const open: InboxMesh[] = [];
   const start = async (boardId: string) => {
-    const mesh = await inboxMesh(kanboard, { boardId, pollMs: 250 });
+    const mesh = await inboxMesh(kanboard, { boardId });
     open.push(mesh);
     return mesh;
   };
@@ -95,7 +95,7 @@ describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
     await vi.waitFor(() => expect(mesh.log.lines).toContainEqual(downLine), soon);
     await kanboard.restart();
     await running;
-    const { phase } = await mesh.stateOf(next.taskId);
+    const { phase } = await vi.waitFor(() => mesh.stateOf(next.taskId), soon);
     if (phase === 'ready') await mesh.run(next.taskId, openQuestion);
     await liesIn(mesh, next.taskId, 'ready', true);
     await alvis.drags(await mesh.inboxOf('alvis'), item.boardTaskId, 'rejected');
@@ -142,6 +142,8 @@ describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
         ].sort(),
       );
     }, soon);
+    const bea = await boardPerson(kanboard, 'bea');
+    await bea.joins(own);
     await mesh.hears();
     await liesIn(mesh, uidOf(strayed), 'done', true);
     await liesIn(mesh, uidOf(snoozed), 'waiting', true);
@@ -149,6 +151,10 @@ describeWith('kanboard', 'inboxes on a Kanboard under faults', () => {
     await liesIn(mesh, uidOf(strayed), 'ready', true);
     await liesIn(mesh, uidOf(snoozed), 'ready', true);
     expect((await mesh.stateOf(uidOf(snoozed))).phase).toBe('input-required');
+    const shared = { level: 'error', event: 'inbox.not-private' };
+    await vi.waitFor(() => {
+      expect(mesh.log.lines).toContainEqual(expect.objectContaining(shared));
+    }, soon);
   });
 });
 

@@ -20,7 +20,10 @@ import { person } from '../support/queue-mesh.ts';
 import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
 import { describeWith } from '../support/services/service.ts';
 
-const soon = { timeout: 10_000, interval: 50 };
+const soon = { timeout: 20_000, interval: 150 };
+
+// A drag and a look at what it did take a dozen requests, and Kanboard on SQLite has one PHP worker.
+vi.setConfig({ testTimeout: 60_000 });
 
 describeWith('kanboard', 'inboxes on a Kanboard', () => {
   let kanboard: RunningKanboard;

@@ -67,7 +67,7 @@ interface InboxMeshOptions {
 
 export async function inboxMesh(
   kanboard: RunningKanboard,
-  { boardId = newBoardId(), pollMs = 100, clock = systemClock }: Partial<InboxMeshOptions> = {},
+  { boardId = newBoardId(), pollMs = 250, clock = systemClock }: Partial<InboxMeshOptions> = {},
 ): Promise<InboxMesh> {
   const log = recordingLog();
   const people = new Set(['alvis', 'bea']);

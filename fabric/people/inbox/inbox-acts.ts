@@ -13,7 +13,7 @@ import type { PersonAct } from '../../kanboard/people/person-act.ts';
 import { Reservations } from '../../kanboard/reservations.ts';
 import type { InboxPlan } from './act-situation.ts';
 import { finishOwnTask } from './finish-own-task.ts';
-import { inboxOwnerOf, itemNameOf, personOf } from './inbox-items.ts';
+import { inboxItemsOf, inboxOwnerOf, itemNameOf, personOf, type People } from './inbox-items.ts';
 import { planAct } from './inbox-plan.ts';
 import type { InboxProjection } from './inbox-projection.ts';
 import { saidIn } from './inbox-words.ts';
@@ -69,9 +69,12 @@ export class InboxActs {
     const lastWords = wordsOf(act, comments);
     const { did, username } = act;
     const situation = { did, username, human, key, lastWords, directory };
-    await this.#apply(matter, planAct({ ...situation, state: log.state }), token);
-    const item = key === undefined ? undefined : { uid, key, project: act.project, row: act.row };
-    if (item) this.#options.projection.acted(item);
+    const plan = planAct({ ...situation, state: log.state });
+    await this.#apply(matter, plan, token);
+    if (key === undefined) return;
+    const item = { uid, key, project: act.project, row: act.row };
+    const mayHaveEnded = plan.do === 'answer' || plan.do === 'verify' || !isOpen(matter, directory);
+    if (mayHaveEnded) this.#options.projection.acted(item);
   }
 
   /** Undefined: a board task that is none of ours, or of a log that this host does not know. */
@@ -165,6 +168,11 @@ export class InboxActs {
     display.show(uid);
   }
 }
+
+const isOpen = ({ log, key, human }: Matter, directory: People): boolean =>
+  inboxItemsOf(log.state, log.events, directory).some(
+    (item) => item.key === key && item.human === human,
+  );
 
 /** The same in every process that hears of the act. */
 const tokenOf = (boardId: string, { activityId, atMs }: PersonAct): string =>
