@@ -37,6 +37,12 @@ export class BoardTasks {
     return this.#rows.get(uid);
   }
 
+  /** The task that a board task showed when this process last saw it, whatever its reference says now. */
+  shownBy({ boardTaskId }: BoardTask): TaskId | undefined {
+    for (const [uid, row] of this.#rows) if (row.boardTaskId === boardTaskId) return uid;
+    return undefined;
+  }
+
   /** Our own tags on it, as far as they are known. */
   tagsOf(uid: TaskId): readonly string[] | undefined {
     return this.#tags.get(uid);

@@ -19,24 +19,15 @@ import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../../fabric/telemetry/system-random.ts';
 import { asApplication } from './board-people.ts';
 import { newBoardId, openTestBoard, type TestBoard } from './kanboard-board.ts';
-import { person } from './queue-mesh.ts';
+import { person, policyOf } from './queue-mesh.ts';
 import { recordingLog, type LogLine } from './recording-log.ts';
 import type { RunningKanboard } from './services/kanboard.ts';
 
-const policyOf = (id: string, change: Partial<AgentPolicy> = {}): AgentPolicy => ({
-  ...{ agentId: AgentId.parse(id), name: id, queue: QueueId.parse(id), runtime: 'model' },
-  ...{ concurrency: 2, leaseMs: 120_000, runTimeoutMs: 60_000, asyncOnly: false },
-  ...{ trust: 'trusted', effects: 'none', cost: 'free-local', verification: 'submitter' },
-  ...{ admit: ['human', 'trusted'], mayCall: ['*'], responsibleHuman: AgentId.parse('alvis') },
-  ...{ createdPerHour: 1_000, commit: 'c0ffee' },
-  ...change,
-});
-
 const humanPolicy = (id: string): AgentPolicy =>
-  policyOf(id, { runtime: 'human', trust: 'human', asyncOnly: true });
+  policyOf({ id, runtime: 'human', trust: 'human', asyncOnly: true });
 
 /** Adolf works; alvis and bea are people, each with a queue of their own. */
-const policies = [policyOf('adolf'), humanPolicy('alvis'), humanPolicy('bea')];
+const policies = [policyOf({ id: 'adolf' }), humanPolicy('alvis'), humanPolicy('bea')];
 const directory: QueueDeps['directory'] = {
   agent: (id) => policies.find(({ agentId }) => (agentId as string) === id),
   agents: () => policies,

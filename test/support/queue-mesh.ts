@@ -15,6 +15,7 @@ import { seededRandom } from './seeded-random.ts';
 
 type PolicyChange = Partial<AgentPolicy> & { readonly id: string };
 
+/** The policy of an ordinary agent, but for what is said otherwise. */
 export function policyOf({ id, ...change }: PolicyChange): AgentPolicy {
   return {
     ...{ agentId: AgentId.parse(id), name: id, queue: QueueId.parse(id), runtime: 'model' },

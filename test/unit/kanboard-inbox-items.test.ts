@@ -8,7 +8,7 @@ import {
   itemReference,
 } from '../../fabric/people/inbox/inbox-items.ts';
 import { endedText } from '../../fabric/people/inbox/inbox-text.ts';
-import { QueueId, TaskId } from '../../fabric/domain/ids.ts';
+import { AgentId, QueueId, TaskId } from '../../fabric/domain/ids.ts';
 import {
   askedBy,
   claimedBy,
@@ -28,6 +28,7 @@ const directoryWith = (...more: readonly ReturnType<typeof policyOf>[]) => {
   return {
     agent: (id: string) => all.find(({ agentId }) => (agentId as string) === id),
     agents: () => all,
+    defaultHuman: () => AgentId.parse('alvis'),
   };
 };
 const directory = directoryWith();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { fold } from '../../fabric/domain/fold.ts';
-import { PrincipalId } from '../../fabric/domain/ids.ts';
+import { AgentId, PrincipalId } from '../../fabric/domain/ids.ts';
 import type { Question } from '../../fabric/domain/task.ts';
 import type { InboxPlan } from '../../fabric/people/inbox/act-situation.ts';
 import { planAct } from '../../fabric/people/inbox/inbox-plan.ts';
@@ -25,6 +25,7 @@ const policies = [policyOf({ id: 'adolf' }), humanOf('alvis'), humanOf('bea')];
 const directory = {
   agent: (id: string) => policies.find(({ agentId }) => (agentId as string) === id),
   agents: () => policies,
+  defaultHuman: () => AgentId.parse('alvis'),
 };
 
 function humanOf(id: string) {

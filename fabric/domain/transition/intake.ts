@@ -45,7 +45,7 @@ export function admitted(before: TaskState, event: EventOf<'admitted'>): Transit
 }
 
 /** Before anybody has claimed it; a question about its deadline or its size is about what is edited here. */
-function isEditable({ phase, question }: TaskState): boolean {
+export function isEditable({ phase, question }: TaskState): boolean {
   if (unclaimedPhases.has(phase) || phase === 'paused') return true;
   return (
     phase === 'input-required' && (question?.kind === 'deadline' || question?.kind === 'rating')

@@ -1,7 +1,7 @@
 import type { DecisionId, PrincipalId } from '../../domain/ids.ts';
 import type { TaskState } from '../../domain/state.ts';
 import type { PersonAct } from '../../kanboard/people/person-act.ts';
-import type { People } from './inbox-items.ts';
+import type { Directory } from '../../ports/directory.ts';
 
 /** An act on a board task of somebody's inbox, and what it meets. */
 export interface ActSituation {
@@ -15,7 +15,7 @@ export interface ActSituation {
   readonly key: string | undefined;
   /** What they last wrote on it that was no command. */
   readonly lastWords: string | undefined;
-  readonly directory: People;
+  readonly directory: Directory;
 }
 
 /** What an act amounts to; a refusal is said once, and a drag that decided nothing is put back. */

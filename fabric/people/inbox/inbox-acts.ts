@@ -1,24 +1,24 @@
-import { hash } from 'node:crypto';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MeshError, type MeshErrorCode } from '../../domain/errors.ts';
 import type { PrincipalId, TaskId } from '../../domain/ids.ts';
+import type { Directory } from '../../ports/directory.ts';
 import type { TaskLog } from '../../ports/task-board.ts';
 import { answerQuestion } from '../../queue/answer.ts';
 import type { QueueDeps } from '../../queue/deps.ts';
 import { verifyTask } from '../../queue/verify.ts';
 import { uidOf } from '../../kanboard/board-tasks.ts';
 import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
-import { call, Comments, resultOf } from '../../kanboard/kanboard-rows.ts';
+import { resultOf } from '../../kanboard/kanboard-rows.ts';
 import type { PersonAct } from '../../kanboard/people/person-act.ts';
-import { Reservations } from '../../kanboard/reservations.ts';
+import { tokenOf } from '../act-taker.ts';
+import { isSaid, threadOf, type SaidOnce, type ThreadComment } from '../said-once.ts';
 import type { InboxPlan } from './act-situation.ts';
 import { finishOwnTask } from './finish-own-task.ts';
-import { inboxItemsOf, inboxOwnerOf, itemNameOf, personOf, type People } from './inbox-items.ts';
+import { inboxItemsOf, inboxOwnerOf, itemNameOf, personOf } from './inbox-items.ts';
 import { planAct } from './inbox-plan.ts';
 import type { InboxProjection } from './inbox-projection.ts';
 import { saidIn } from './inbox-words.ts';
 import { moved } from './item-writer.ts';
-import { actMark, isTold, withMark } from './told-mark.ts';
 
 export interface InboxActsOptions {
   readonly board: KanboardBoard;
@@ -26,9 +26,8 @@ export interface InboxActsOptions {
   /** Which mesh's, where several share a Kanboard. */
   readonly boardId: string;
   readonly projection: InboxProjection;
+  readonly said: SaidOnce;
 }
-
-type CommentRows = z.infer<typeof Comments>;
 
 /** An act on something of ours in an inbox, and all that is known of it. */
 interface Matter {
@@ -37,11 +36,8 @@ interface Matter {
   readonly key: string | undefined;
   readonly human: PrincipalId;
   readonly log: TaskLog;
-  readonly comments: CommentRows;
+  readonly comments: readonly ThreadComment[];
 }
-
-/** Between two looks for the comment that another process is about to write. */
-const lookMs = 300;
 
 /**
  * Takes in what people do in inboxes: each act once, whoever hears of it and however often. What it changes
@@ -49,12 +45,9 @@ const lookMs = 300;
  */
 export class InboxActs {
   readonly #options: InboxActsOptions;
-  readonly #reservations: Reservations;
 
   constructor(options: InboxActsOptions) {
     this.#options = options;
-    const { clock, random } = options.queue;
-    this.#reservations = new Reservations({ rpc: options.board.parts.rpc, clock, random });
   }
 
   /** @throws BoardUnavailableError while the board does not answer: then it is to be told again */
@@ -63,7 +56,7 @@ export class InboxActs {
     if (matter === undefined) return;
     const token = tokenOf(this.#options.boardId, act);
     const isTaken = matter.log.events.some((event) => event.token === token);
-    if (isTaken || isTold(matter.comments, actMark(act))) return;
+    if (isTaken || isSaid(matter.comments, refusalKey(act))) return;
     const { uid, key, human, log, comments } = matter;
     const { directory } = this.#options.queue;
     const lastWords = wordsOf(act, comments);
@@ -87,10 +80,8 @@ export class InboxActs {
     if (uid === undefined || human === undefined) return undefined;
     const log = await board.read(uid);
     if (log === undefined) return undefined;
-    const listing = call('getAllComments', { task_id: act.row.boardTaskId });
-    const [reply] = await board.parts.rpc.batch([listing]);
-    const comments = resultOf(reply, Comments, 'the comments of an inbox’s board task');
-    return { act, uid, key: name?.key, human, log, comments };
+    const thread = await threadOf(board.parts.rpc, act.row.boardTaskId);
+    return thread && { act, uid, key: name?.key, human, log, comments: thread.comments };
   }
 
   async #apply(matter: Matter, plan: InboxPlan, token: string): Promise<void> {
@@ -132,33 +123,14 @@ export class InboxActs {
   }
 
   /** Says once why nothing was done, and puts a drag back to where it was. */
-  async #refuse(matter: Matter, why: string, putBack: boolean): Promise<void> {
-    const { act, uid, key } = matter;
-    if (!(await this.#isToTell(matter))) return;
-    const { boardTaskId: task_id } = act.row;
-    const content = withMark(`↩ ${why}`, actMark(act));
-    const isItem = key !== undefined;
-    const [told] = await this.#options.board.parts.rpc.batch([
-      call('createComment', { task_id, user_id: 0, content }),
-      ...(putBack && isItem ? [moved(act, 'ready')] : []),
-    ]);
-    if (told?.ok === false) throw new MeshError('FABRIC_DOWN', told.message);
-    if (putBack && !isItem) this.#showAgain(uid);
-  }
-
-  /** Waits for whoever is about to tell it, unless that one is gone. */
-  async #isToTell({ act, uid }: Matter): Promise<boolean> {
-    const { clock } = this.#options.queue;
-    const listing = call('getAllComments', { task_id: act.row.boardTaskId });
-    // SQLite gives a number again after its task was taken away, so the second is part of the name.
-    const what = `act-${act.activityId}-${act.atMs / 1_000}`;
-    for (;;) {
-      const { isOurs, also } = await this.#reservations.take(uid, what, [listing]);
-      const comments = resultOf(also[0], Comments, 'the comments of an inbox’s board task');
-      if (isTold(comments, actMark(act))) return false;
-      if (isOurs) return true;
-      await clock.sleep(lookMs);
-    }
+  async #refuse({ act, uid, key }: Matter, why: string, putBack: boolean): Promise<void> {
+    const { said, board } = this.#options;
+    const once = { key: refusalKey(act), atMs: act.atMs };
+    await said.say(act.row.boardTaskId, once, `↩ **${act.username}**, this was not done. ${why}`);
+    if (!putBack) return;
+    if (key === undefined) { this.#showAgain(uid); return; }
+    const [reply] = await board.parts.rpc.batch([moved(act, 'ready')]);
+    resultOf(reply, z.boolean(), 'putting a drag back');
   }
 
   /** A person's own task is shown by the board itself, which has to look where it lies now. */
@@ -169,17 +141,19 @@ export class InboxActs {
   }
 }
 
-const isOpen = ({ log, key, human }: Matter, directory: People): boolean =>
+const isOpen = ({ log, key, human }: Matter, directory: Directory): boolean =>
   inboxItemsOf(log.state, log.events, directory).some(
     (item) => item.key === key && item.human === human,
   );
 
-/** The same in every process that hears of the act. */
-const tokenOf = (boardId: string, { activityId, atMs }: PersonAct): string =>
-  hash('sha256', `${boardId}|${activityId}|${atMs}`, 'hex').slice(0, 16);
+/** What the comment that refuses an act ends with, by which it is found again. */
+const refusalKey = ({ activityId }: PersonAct): string => `a${activityId}`;
 
 /** What its person wrote last that was no command; in a comment's own act, what they wrote before it. */
-function wordsOf({ did, userId }: PersonAct, comments: CommentRows): string | undefined {
+function wordsOf(
+  { did, userId }: PersonAct,
+  comments: readonly ThreadComment[],
+): string | undefined {
   const own = comments.filter((one) => one.userId === userId);
   const before = did.kind === 'commented' ? own.filter(isBefore(did.commentId)) : own;
   const words = before.map(({ text }) => saidIn(text)).filter(({ command }) => !command);
@@ -188,7 +162,7 @@ function wordsOf({ did, userId }: PersonAct, comments: CommentRows): string | un
 
 const isBefore =
   (commentId: number) =>
-  (one: CommentRows[number]): boolean =>
+  (one: ThreadComment): boolean =>
     one.commentId < commentId;
 
 /** Without an id or a word of the machinery: people read it on the board. */

@@ -1,9 +1,10 @@
 import { mayVerify } from '../../domain/access.ts';
 import type { TaskEvent } from '../../domain/events.ts';
 import { TaskId, type PrincipalId, type QueueId } from '../../domain/ids.ts';
-import { scopes, type Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { TaskState } from '../../domain/state.ts';
 import type { AgentPolicy, Directory } from '../../ports/directory.ts';
+import { personCalled } from '../person.ts';
 import { questionPage, resultPage, type ItemPage } from './inbox-text.ts';
 
 /** What waits for one person, as one board task of their own project. */
@@ -34,28 +35,21 @@ export function itemNameOf(reference: string): ItemName | undefined {
   return uid === undefined || key === undefined ? undefined : { uid: TaskId.parse(uid), key };
 }
 
-export type People = Pick<Directory, 'agent' | 'agents'>;
-
-/** A person as Kanboard's user of the same name: what a web inbox lets them do, and no more. */
-export function personOf(directory: People, name: string): Principal | undefined {
-  const policy = directory.agent(name);
-  if (policy?.trust !== 'human') return undefined;
-  const granted = scopes.filter(
-    (scope) => scope !== 'admin' && scope !== 'tasks:work' && scope !== 'tasks:read-all',
-  );
-  const id: string = policy.agentId;
-  return { id: id as PrincipalId, role: 'human', trust: 'human', scopes: new Set(granted) };
+/** A person as Kanboard's user of the same name; undefined for whoever is none. */
+export function personOf(directory: Directory, name: string): Principal | undefined {
+  const person = personCalled(directory, name);
+  return 'why' in person ? undefined : person;
 }
 
 /** People who have an inbox: one whose queue somebody else drains, too, would not be theirs alone. */
-export const inboxOwners = (directory: People): readonly AgentPolicy[] =>
+export const inboxOwners = (directory: Directory): readonly AgentPolicy[] =>
   directory.agents().filter(({ trust, queue }) => trust === 'human' && isAlone(directory, queue));
 
-const isAlone = (directory: People, queue: QueueId): boolean =>
+const isAlone = (directory: Directory, queue: QueueId): boolean =>
   directory.agents().filter((one) => one.queue === queue).length === 1;
 
 /** Whose inbox a queue's project is. */
-export function inboxOwnerOf(directory: People, queue: QueueId): PrincipalId | undefined {
+export function inboxOwnerOf(directory: Directory, queue: QueueId): PrincipalId | undefined {
   const owner: string | undefined = inboxOwners(directory).find(
     (one) => one.queue === queue,
   )?.agentId;
@@ -69,7 +63,7 @@ export function inboxOwnerOf(directory: People, queue: QueueId): PrincipalId | u
 export function inboxItemsOf(
   state: TaskState,
   events: readonly TaskEvent[],
-  directory: People,
+  directory: Directory,
 ): readonly InboxItem[] {
   const { taskId: uid, queue: ownQueue, question } = state;
   return inboxOwners(directory).flatMap(({ agentId, queue }): InboxItem[] => {

@@ -38,7 +38,7 @@ function isOpenResult({ key, state, directory, human }: ActSituation): boolean {
 
 function planForeign(situation: ActSituation): InboxPlan {
   const { did, human } = situation;
-  const why = `Only **${human}** decides here. Nothing was done.`;
+  const why = `Only **${human}** decides here.`;
   if (did.kind !== 'commented') return refuse(why, true);
   const { question } = openMatter(situation);
   const isAnswer = saidIn(did.text).command !== undefined || (question && isFree(question));

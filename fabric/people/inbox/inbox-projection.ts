@@ -5,7 +5,8 @@ import type { TaskLog } from '../../ports/task-board.ts';
 import type { QueueDeps } from '../../queue/deps.ts';
 import type { BoardProject } from '../../kanboard/board-projects.ts';
 import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
-import { ItemWriter } from './item-writer.ts';
+import { isSaid, threadOf, type SaidOnce } from '../said-once.ts';
+import { endedKey, ItemWriter } from './item-writer.ts';
 import { inboxItemsOf, inboxOwners, type InboxItem } from './inbox-items.ts';
 import { InboxRows, itemKey, type ItemRow } from './inbox-rows.ts';
 import { waitingStates } from './waiting-states.ts';
@@ -13,6 +14,7 @@ import { waitingStates } from './waiting-states.ts';
 export interface InboxProjectionOptions {
   readonly board: KanboardBoard;
   readonly queue: QueueDeps;
+  readonly said: SaidOnce;
 }
 
 /** Between two tries while the board is away. */
@@ -109,7 +111,7 @@ export class InboxProjection {
   /** What changed comes first: a person may be waiting for it. */
   async #work(): Promise<void> {
     for (const [key, item] of this.#ended) {
-      await this.#writer.end(item);
+      await this.#endAsItIs(item);
       this.#ended.delete(key);
     }
     for (const uid of this.#changed) {
@@ -119,6 +121,13 @@ export class InboxProjection {
     if (!this.#lookIsDue) return;
     this.#lookIsDue = false;
     await this.#lookOver();
+  }
+
+  /** Unless it is put away as it should be: an act may be told again long after it. */
+  async #endAsItIs(item: ItemRow): Promise<void> {
+    const thread = await threadOf(this.#options.board.parts.rpc, item.row.boardTaskId);
+    const isAway = thread && !thread.row.isOpen && isSaid(thread.comments, endedKey);
+    if (thread && !isAway) await this.#writer.end({ ...item, row: thread.row });
   }
 
   async #follow(uid: TaskId): Promise<void> {

@@ -6,20 +6,24 @@ import { columnOf, type BoardProject } from '../../kanboard/board-projects.ts';
 import { dueText } from '../../kanboard/board-tasks.ts';
 import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
 import type { Call, Reply } from '../../kanboard/kanboard-rpc.ts';
-import { BoardTask, call, Comments, MadeId, resultOf } from '../../kanboard/kanboard-rows.ts';
+import { BoardTask, call, MadeId, resultOf } from '../../kanboard/kanboard-rows.ts';
+import type { SaidOnce } from '../said-once.ts';
 import { Reservations } from '../../kanboard/reservations.ts';
 import { inboxItemsOf, inboxOwnerOf, itemReference, type InboxItem } from './inbox-items.ts';
 import { InboxMembers } from './inbox-members.ts';
 import { itemKey, type InboxRows, type ItemRow } from './inbox-rows.ts';
 import { endedText } from './inbox-text.ts';
-import { endMark, isTold, withMark } from './told-mark.ts';
 import { columnOfAnswer } from './yes-or-no.ts';
 
 export interface ItemWriterOptions {
   readonly board: KanboardBoard;
   readonly queue: QueueDeps;
   readonly rows: InboxRows;
+  readonly said: SaidOnce;
 }
+
+/** What the comment on an item that was put away ends with, by which it is found again. */
+export const endedKey = 'ended';
 
 /** Makes, puts back and puts away the board tasks of people's items, each once whoever else is at it. */
 export class ItemWriter {
@@ -112,7 +116,7 @@ export class ItemWriter {
 
   /** Puts an item away that is answered or not needed any more; one that is still open stays. */
   async end(item: ItemRow): Promise<void> {
-    const { board, queue, rows } = this.#options;
+    const { board, queue, rows, said } = this.#options;
     const log = await board.read(item.uid);
     // Nothing is known of a log that another host has alone; that one puts it away.
     if (log === undefined) return;
@@ -121,19 +125,9 @@ export class ItemWriter {
     const own = itemKey(item, item.project.queue);
     if (open.some((one) => itemKey(one, one.queue) === own)) return;
     const { boardTaskId: task_id } = item.row;
-    const what = `end-${item.key}-${item.project.queue}`;
-    const looks = [call('getAllComments', { task_id }), call('getTask', { task_id })];
-    const { isOurs, also } = await this.#reservations.take(item.uid, what, looks);
-    const wasTold = isTold(resultOf(also[0], Comments, 'the comments of an item'), endMark);
-    const isAway = wasTold && rowIn(also[1])?.isOpen !== true;
-    if (isAway) rows.forget(item);
-    if (isAway || (!wasTold && !isOurs)) return;
-    const content = withMark(endedText(state, item.key), endMark);
-    await this.#batch([
-      ...(wasTold ? [] : [call('createComment', { task_id, user_id: 0, content })]),
-      moved(item, endColumn(state, item.key)),
-      call('closeTask', { task_id }),
-    ]);
+    const once = { key: endedKey, atMs: state.phaseAtMs };
+    await said.say(task_id, once, endedText(state, item.key));
+    await this.#batch([moved(item, endColumn(state, item.key)), call('closeTask', { task_id })]);
     rows.forget(item);
   }
 

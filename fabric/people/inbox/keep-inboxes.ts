@@ -1,5 +1,6 @@
 import type { QueueDeps } from '../../queue/deps.ts';
 import type { KanboardBoard } from '../../kanboard/kanboard-board.ts';
+import { SaidOnce } from '../said-once.ts';
 import { InboxActs } from './inbox-acts.ts';
 import { InboxProjection } from './inbox-projection.ts';
 
@@ -16,9 +17,11 @@ export interface KeepInboxesOptions {
  * (`DESIGN.md` 5.2). Needs the board's poll to be running. Several processes may do it side by side.
  */
 export function keepInboxes(options: KeepInboxesOptions): () => Promise<void> {
-  const { board } = options;
-  const projection = new InboxProjection(options);
-  const acts = new InboxActs({ ...options, projection });
+  const { board, queue, boardId } = options;
+  const { rpc } = board.parts;
+  const said = new SaidOnce({ rpc, clock: queue.clock, boardId, token: queue.random.hex(8) });
+  const projection = new InboxProjection({ board, queue, said });
+  const acts = new InboxActs({ board, queue, boardId, projection, said });
   const ends = [
     board.watch((uid, state) => {
       projection.changed(uid, state);
@@ -39,6 +42,7 @@ export function keepInboxes(options: KeepInboxesOptions): () => Promise<void> {
   projection.look();
   return async () => {
     for (const end of ends) end();
+    await board.parts.activity.settled();
     await projection.stop();
   };
 }

@@ -54,11 +54,11 @@ export function isRepeat(given: Decision, human: PrincipalId, { command, text }:
 
 function lateText(state: TaskState, given: Decision | undefined, key: string): string {
   if (given) {
-    return `Too late: **${given.by}** has answered this, and an answer is not changed. Nothing was done.`;
+    return `Too late: **${given.by}** has answered this, and an answer is not changed.`;
   }
   const { verdict } = state;
   if (verdict && key.startsWith('verify-')) {
-    return `Too late: **${verdict.by}** has judged this result, and that is not changed. Nothing was done.`;
+    return `Too late: **${verdict.by}** has judged this result, and that is not changed.`;
   }
-  return 'Too late: this is not open any more. Nothing was done.';
+  return 'Too late: this is not open any more.';
 }

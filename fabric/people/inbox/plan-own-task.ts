@@ -14,7 +14,7 @@ export function planOwnTask({ did, state, human, lastWords }: ActSituation): Inb
   if (wasAnswered && isDone) return nothing;
   if (state.question) {
     const whom = state.question.to.map((person) => `**${person}**`).join(' or ');
-    return refuse(`It waits for an answer of ${whom} first. Nothing was done.`, true);
+    return refuse(`It waits for an answer of ${whom} first.`, true);
   }
   if (isDrag) return refuse('Nothing was asked here that yes or no answers.', true);
   if (lastWords !== undefined) return { do: 'finish', text: lastWords };

@@ -81,7 +81,7 @@ function planAnswer(question: Question, text: string): InboxPlan {
 function planOtherId({ decisions }: TaskState, human: PrincipalId, said: Said): InboxPlan {
   const given = decisions.find(({ decisionId }) => decisionId === said.decisionId);
   if (given && isRepeat(given, human, said)) return nothing;
-  return refuse('That id is not of the question that is open here. Nothing was done.', false);
+  return refuse('That id is not of the question that is open here.', false);
 }
 
 function answer({ decisionId }: Question, value: string, note?: string): InboxPlan {
