@@ -128,7 +128,10 @@ export class InboxActs {
     const once = { key: refusalKey(act), atMs: act.atMs };
     await said.say(act.row.boardTaskId, once, `↩ **${act.username}**, this was not done. ${why}`);
     if (!putBack) return;
-    if (key === undefined) { this.#showAgain(uid); return; }
+    if (key === undefined) {
+      this.#showAgain(uid);
+      return;
+    }
     const [reply] = await board.parts.rpc.batch([moved(act, 'ready')]);
     resultOf(reply, z.boolean(), 'putting a drag back');
   }
