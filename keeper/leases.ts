@@ -108,11 +108,12 @@ async function expire(
   if (claim === undefined) return false;
   const { fence, incarnation } = claim;
   let wrote = false;
-  await change(deps, seen.uid, (log) => {
+  const decide = (log: TaskLog) => {
     const now = log.state.claim;
     const isSame = now?.fence === fence && now.incarnation === incarnation;
     wrote = isSame && beatsOf(log) === beatsOf(seen);
     return wrote ? eventOf(deps, by, 'expired', { fence, reason }) : undefined;
-  });
+  };
+  await change(deps, seen.uid, decide, { fresh: true });
   return wrote;
 }

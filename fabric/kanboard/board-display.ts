@@ -25,6 +25,8 @@ export interface BoardDisplayOptions {
   readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
 }
 
+/** A claim and its start, or an outcome and its verdict by a program, are shown in one. */
+const gatherMs = 100;
 /** Between two tries while the board is away. */
 const retryMs = 2_000;
 
@@ -72,6 +74,7 @@ export class BoardDisplay {
 
   async #drain(): Promise<void> {
     while (this.#due.size > 0) {
+      await this.#options.clock.sleep(gatherMs, this.#stopping.signal);
       const due = [...this.#due];
       this.#due.clear();
       const failed = await Promise.all(due.map((one) => this.#tried(...one)));
@@ -140,7 +143,7 @@ export class BoardDisplay {
     state: TaskState,
     row: BoardTask,
     tags: readonly string[] | undefined,
-    comments: readonly string[],
+    comments: readonly DueComment[],
   ): Promise<Call[]> {
     const { projects, userOf } = this.#options;
     const view = boardViewOf(state);
@@ -151,11 +154,9 @@ export class BoardDisplay {
     const owner_id = (holder && (await userOf(project.projectId, holder))) ?? 0;
     const isElsewhere = row.projectId !== project.projectId;
     const calls: Call[] = [];
-    if (tags) {
-      calls.push(call('setTaskTags', { project_id: project.projectId, task_id, tags }));
-    }
-    for (const content of comments) {
-      calls.push(call('createComment', { task_id, user_id: 0, content }));
+    for (const { content, author } of comments) {
+      const user = author && (await userOf(project.projectId, author));
+      calls.push(call('createComment', { task_id, user_id: user ?? 0, content }));
     }
     if (isElsewhere || row.columnId !== column_id || row.ownerId !== owner_id) {
       if (!row.isOpen && view.isOpen) calls.push(call('openTask', { task_id }));
@@ -169,6 +170,8 @@ export class BoardDisplay {
         }),
       );
     } else if (!row.isOpen && view.isOpen) calls.push(call('openTask', { task_id }));
+    // After a move: tags are a project's.
+    if (tags) calls.push(call('setTaskTags', { project_id: project.projectId, task_id, tags }));
     const fields = fieldsOf(state, row);
     // A move does not touch the date of modification, by which other hosts see that something is new.
     if (calls.length > 0 || Object.keys(fields).length > 0) {
@@ -194,20 +197,28 @@ function fieldsOf(state: TaskState, row: BoardTask): Record<string, unknown> {
   };
 }
 
+interface DueComment {
+  readonly content: string;
+  /** The agent whose doing it tells of. A person's own name stands only on what they wrote themselves. */
+  readonly author: PrincipalId | undefined;
+}
+
 function commentsDue(
   events: readonly TaskEvent[],
   versions: ReadonlySet<number>,
   told: ReadonlySet<number>,
-): string[] {
+): DueComment[] {
   let state: TaskState | undefined;
-  const comments: string[] = [];
+  const comments: DueComment[] = [];
   for (const [at, event] of events.entries()) {
     const before = state;
     state = fold([event], before);
     const version = at + 1;
     if (state === undefined || !versions.has(version) || told.has(version)) continue;
     const text = commentOn(before, event, state);
-    if (text !== undefined) comments.push(`${text}\n\n${markOf(version)}`);
+    if (text === undefined) continue;
+    const author = event.by.role === 'agent' ? event.by.id : undefined;
+    comments.push({ content: `${text}\n\n${markOf(version)}`, author });
   }
   return comments;
 }

@@ -199,6 +199,17 @@ export class BoardProjects {
       ...lacking.map((title) => call('addColumn', { project_id: projectId, title })),
     ];
     if (changes.length > 0) await this.#options.rpc.batch(changes);
+    if (layout === 'inbox') await this.#putLast(projectId, titles.inbox.done);
+  }
+
+  /** What is over stands at the right; the column of a new project was there before those of an inbox. */
+  async #putLast(project_id: number, title: string): Promise<void> {
+    const [reply] = await this.#options.rpc.batch([call('getColumns', { project_id })]);
+    const there = resultOf(reply, Columns, 'the columns');
+    const last = there.find((column) => isTitle(column.title, title));
+    if (last === undefined || last.position === there.length) return;
+    const move = { project_id, column_id: last.id, position: there.length };
+    await this.#options.rpc.batch([call('changeColumnPosition', move)]);
   }
 
   async #learn(queue: QueueId, projectId: number): Promise<BoardProject> {

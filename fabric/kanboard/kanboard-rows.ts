@@ -27,6 +27,7 @@ export const BoardTask = z
     priority: z.coerce.number().int().nullish(),
     date_due: z.coerce.number().nullish(),
     date_modification: whole,
+    date_moved: z.coerce.number().nullish(),
     position: whole,
     is_active: flag,
   })
@@ -45,6 +46,8 @@ export const BoardTask = z
     /** 0: none. */
     dueAtMs: (row.date_due ?? 0) * 1_000,
     modifiedAtMs: row.date_modification * 1_000,
+    /** When a person last moved it; our own moves leave it as it is (`reference/kanboard.md` 1.5). */
+    movedAtMs: (row.date_moved ?? 0) * 1_000,
     position: row.position,
     isOpen: row.is_active,
   }));

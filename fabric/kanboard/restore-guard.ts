@@ -32,6 +32,8 @@ export interface RestoreGuardOptions {
 }
 
 const everyMs = 60_000;
+/** A write that was given up on comes within so many later ones, or never. */
+const stillOnItsWay = 10;
 
 /**
  * Tells a board that was restored from a backup: a home leaves a growing number there and remembers it; a
@@ -133,8 +135,9 @@ export class RestoreGuard {
       call('saveProjectMetadata', { project_id: projectId, values }),
     ]);
     resultOf(reply, z.literal(true), 'the stamp of the mesh');
-    // What was unclear before may still come, late, and then is no restored board either.
-    await save({ ...memory, stamp, unclear: memory.unclear });
+    // What was unclear a moment ago may still come, late, and then is no restored board either.
+    const late = memory.unclear.filter((one) => one > stamp - stillOnItsWay);
+    await save({ ...memory, stamp, unclear: late });
   }
 }
 

@@ -129,7 +129,7 @@ const deadLetterText = (reason: string): string =>
   `☠ Given up: ${quoted(reason)}\n\nDrag it to Ready to have it done anew, as a new task.`;
 
 /** Somebody else's words stay words: no heading, image or list of theirs becomes the board's. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   cut(text)
     .split('\n')
     .join('\n> ')
@@ -141,7 +141,7 @@ const cut = (text: string): string => {
 };
 
 /** `2026-11-30 14:05 UTC`: one zone for everybody who reads it. */
-const instant = (atMs: number): string =>
+export const instant = (atMs: number): string =>
   `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** An end of a comment that Markdown shows as nothing: by it a comment is found again before it is repeated. */

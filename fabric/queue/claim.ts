@@ -36,7 +36,8 @@ export async function claimTask(
   uid: TaskId,
   { policy, incarnation, startNow = false, durability = 'committed' }: ClaimOptions,
 ): Promise<Held | undefined> {
-  const log = await deps.board.read(uid);
+  // What is known here will do: were it old, the slot would be taken.
+  const log = (await deps.board.known(uid)) ?? (await deps.board.read(uid));
   if (log === undefined) return undefined;
   const by: Author = { id: PrincipalId.parse(policy.agentId), role: 'agent' };
   const [claimedAtMs, claimedMonotonicMs] = [deps.clock.nowMs(), deps.clock.monotonicMs()];

@@ -177,7 +177,7 @@ async function claimIfOurs(
   policy: AgentPolicy,
   { incarnation, doubtful }: Taking,
 ): Promise<Held | undefined> {
-  const state = (await deps.board.read(uid))?.state;
+  const state = (await deps.board.known(uid))?.state;
   // A queue may be shared; a task pinned to another agent of it is not ours.
   if (state?.agentId !== undefined && state.agentId !== policy.agentId) return undefined;
   if (state?.parked && deps.clock.nowMs() < state.parked.untilMs) return undefined;
