@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { builtProgram } from '../built-program.ts';
@@ -29,9 +28,4 @@ export async function startLineProcess(
     },
     tell: (line) => void child.stdin.write(`${line}\n`),
   };
-}
-
-/** Resolves when it has ended by itself or by a signal. */
-export async function ended({ child }: LineProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
