@@ -22,9 +22,9 @@ export async function startLineProcess(
   return {
     child,
     async nextLine() {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error(`${program} ended instead of saying something`);
-      return value;
+      const next: IteratorResult<string, unknown> = await lines.next();
+      if (next.done === true) throw new Error(`${program} ended instead of saying something`);
+      return next.value;
     },
     tell: (line) => void child.stdin.write(`${line}\n`),
   };
