@@ -58,8 +58,8 @@ export interface BoardParts {
   readonly display: BoardDisplay;
   readonly poll: BoardPoll;
   readonly beats: ClaimBeats;
-  readonly projector: SyncProjector;
   readonly activity: ActivityFeed;
+  readonly projector: SyncProjector;
 }
 
 /**
@@ -108,10 +108,10 @@ function partsOf(options: KanboardBoardOptions): BoardParts {
   const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, logOf });
   const poll = new BoardPoll({ ...options, projects, tasks, logs });
   const beats = new ClaimBeats({ rpc, clock, tasks });
+  const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
   const conversations = new ConversationCards(options, projects);
   const projector = new SyncProjector({ ...options, logs, tasks, display, conversations });
-  const activity = new ActivityFeed({ rpc, clock, log, projects, poll });
-  return { rpc, projects, tasks, logs, display, poll, beats, projector, activity };
+  return { rpc, projects, tasks, logs, display, poll, beats, activity, projector };
 }
 
 interface Life {

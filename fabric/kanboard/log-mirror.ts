@@ -35,11 +35,6 @@ export class LogMirror {
     this.#log = log;
   }
 
-  /** The log as this process has read it; the board is not asked. */
-  known(uid: TaskId): Promise<TaskLog | undefined> {
-    return this.#mirror.read(uid);
-  }
-
   isLocal({ task, receipts }: TaskState): boolean {
     return task.mode === 'sync' && receipts[projectedKey] === undefined;
   }

@@ -67,7 +67,7 @@ class Mender {
       const { row, project, uid } = seen;
       const isInReady = project.layout === 'queue' && roleOf(project, row.columnId) === 'ready';
       if (!uid || !isInReady || !row.isOpen) continue;
-      if ((await this.#board.parts.logs.known(uid)) === undefined) {
+      if ((await this.#board.known(uid)) === undefined) {
         this.#due.set(row.boardTaskId, seen);
       }
     }
@@ -107,18 +107,19 @@ const dayMs = 24 * 60 * 60_000;
  * that. Each is put back to where its log has it, with a word to whoever did it.
  */
 async function showWhatStands(
-  { parts }: KanboardBoard,
+  board: KanboardBoard,
   said: SaidOnce,
   nowMs: number,
   project: BoardProject,
 ): Promise<void> {
   if (project.layout !== 'queue') return;
+  const { parts } = board;
   const since = new Date(nowMs - dayMs).toISOString().slice(0, 10);
   const query = { project_id: project.projectId, query: `modified:">=${since}"` };
   const [reply] = await parts.rpc.batch([call('searchTasks', query)]);
   for (const row of resultOf(reply, z.array(BoardTask), 'the board tasks of a project')) {
     const uid = uidOf(row.reference);
-    const state = uid && (await parts.logs.known(uid))?.state;
+    const state = uid && (await board.known(uid))?.state;
     if (state && uid) {
       const { column, isOpen } = boardViewOf(state);
       const stands = column === undefined || row.columnId === columnOf(project, column);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { QueueId } from '../../fabric/domain/ids.ts';
 import type { PersonAct } from '../../fabric/kanboard/people/person-act.ts';
 import { boardPerson, type BoardPerson } from '../support/board-people.ts';
@@ -23,8 +23,10 @@ describeWith('kanboard', 'what people do on a Kanboard', () => {
     kanboard = await startKanboard({ database: 'sqlite' });
     alvis = await boardPerson(kanboard, 'alvis');
   });
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
   afterAll(async () => {
-    for (const one of opened) await one.close();
     await kanboard.stop();
   });
 

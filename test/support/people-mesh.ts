@@ -84,7 +84,7 @@ async function openProcess(kanboard: RunningKanboard, boardId: string): Promise<
   board.parts.activity.onAct(({ row: { boardTaskId: id } }) =>
     Promise.resolve(void counts.set(id, (counts.get(id) ?? 0) + 1)),
   );
-  board.parts.poll.start();
+  board.start();
   return {
     deps,
     taken: (id) => counts.get(id) ?? 0,
