@@ -20,6 +20,7 @@ import type { Random } from '../fabric/ports/random.ts';
 import type { TaskBoard } from '../fabric/ports/task-board.ts';
 import type { QueueDeps } from '../fabric/queue/deps.ts';
 import { outageLog } from '../fabric/telemetry/outage-log.ts';
+import { keepInboxes } from '../fabric/people/inbox/keep-inboxes.ts';
 import { watchPeople } from '../fabric/people/watch-people.ts';
 import { createSlots } from '../fabric/queue/slots.ts';
 import { startKeeper } from '../keeper/keeper.ts';
@@ -224,7 +225,8 @@ function lifeOf(
   return {
     start({ keeper } = { keeper: true }) {
       if (kanboard && access) {
-        daemons.push({ stop: watchPeople({ board: kanboard, queue, boardId: access.boardId }) });
+        const people = { board: kanboard, queue, boardId: access.boardId };
+        daemons.push({ stop: watchPeople(people) }, { stop: keepInboxes(people) });
         kanboard.start();
       }
       personas.startWorkers();

@@ -10,6 +10,8 @@ export interface HomePaths {
   readonly ledger: string;
   readonly artifacts: string;
   readonly keys: string;
+  /** A file a person: `<id>.password` for the Kanboard that the mesh made users of. */
+  readonly boardPasswords: string;
   readonly secret: string;
   readonly operatorToken: string;
   readonly tokens: string;
@@ -41,6 +43,7 @@ export function homePaths(home: string | undefined): HomePaths {
     ledger: join(state, 'ledger.db'),
     artifacts: join(state, 'artifacts'),
     keys,
+    boardPasswords: join(keys, 'kanboard-users'),
     secret: join(keys, 'mesh.secret'),
     operatorToken: join(state, 'operator.token'),
     tokens: join(state, 'tokens.json'),

@@ -7,6 +7,8 @@ export interface ReadyFacts {
   readonly home: string;
   /** What people open to see the tasks; undefined where the home has them to itself. */
   readonly board?: string | undefined;
+  /** Where the mesh made the users of that board itself. */
+  readonly boardLogin?: { readonly user: string; readonly passwordFile: string } | undefined;
   readonly agents: readonly AgentListing[];
   /** Our own start-up, ms. */
   readonly readyMs: number;
@@ -15,7 +17,8 @@ export interface ReadyFacts {
 }
 
 /** What `mesh up` says when it is ready: every agent, where it is, and whether it can work now. */
-export function readyText({ url, home, board, agents, readyMs, most }: ReadyFacts): string {
+export function readyText(facts: ReadyFacts): string {
+  const { url, home, agents, readyMs, most } = facts;
   const rows = agents.map(({ agentId, trust, url: address, availability }) => [
     agentId,
     trust,
@@ -27,7 +30,13 @@ export function readyText({ url, home, board, agents, readyMs, most }: ReadyFact
     columns(table, most),
     '',
     `ready: ${counted(agents.length, 'agent')} at ${url} (home ${home}, ${(readyMs / 1_000).toFixed(1)} s)`,
-    ...(board === undefined ? [] : [`board: ${board}/`]),
+    ...boardLine(facts),
     'Try: mesh send understudy "hello"    mesh inbox    mesh cards list    (npm run mesh -- <verb> in a checkout)',
   ].join('\n');
+}
+
+function boardLine({ board, boardLogin: login }: ReadyFacts): string[] {
+  if (board === undefined) return [];
+  const how = login ? ` (log in as ${login.user}, the password is in ${login.passwordFile})` : '';
+  return [`board: ${board}/${how}`];
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { initHome } from '../cards/registry/init-home.ts';
 import { MeshError } from '../fabric/domain/errors.ts';
@@ -21,6 +22,7 @@ import {
 } from './daemon-board.ts';
 import { hasHome, homePaths, keepPrivate, type HomePaths } from './home.ts';
 import { servingCommand } from './home-in-use.ts';
+import type { KanboardAccess } from './kanboard-access.ts';
 import { firstLook, tellOwn } from './kanboard-home.ts';
 import { listen, type Listening } from './listen.ts';
 import { readyText } from './ready-text.ts';
@@ -89,6 +91,7 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
         say(options, text);
       });
     }
+    if (mesh.access?.own) await layOutOwn(ground, mesh.access, options, closers);
     const front = await listen(mesh.front, host, options.port ?? config.front.port);
     listening.push(front);
     url = front.url;
@@ -107,6 +110,7 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
       agents: mesh.agents(),
       home: paths.home,
       board: mesh.access?.webUrl,
+      ...(mesh.access?.own && { boardLogin: loginOf(config.defaultHuman, paths) }),
       readyMs,
     };
     const { isTTY: outIsTty, columns } = process.stdout;
@@ -115,6 +119,28 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     await aborted(options.signal);
     say(options, 'Stopping: running work is handed back or put on record.');
   });
+}
+
+/** How the operator gets into a board of the mesh's own. */
+const loginOf = (user: string, { boardPasswords }: HomePaths) => ({
+  user,
+  passwordFile: join(boardPasswords, `${user}.password`),
+});
+
+/** A board that nobody set up by hand has its projects, its users and their passwords from us. */
+async function layOutOwn(
+  ground: Ground,
+  access: KanboardAccess,
+  options: DaemonOptions,
+  closers: Closers,
+): Promise<void> {
+  say(options, 'Kanboard: looking after its projects and users');
+  const { setUpForCards } = await import('./board/setup.ts');
+  const on = { clock: systemClock, random: systemRandom };
+  const steps = await setUpForCards(on, { ...ground, access }, closers);
+  for (const { about, verdict, says } of steps) {
+    if (verdict === 'warn' || verdict === 'fail') say(options, `Kanboard: ${about}: ${says}`);
+  }
 }
 
 /** `mesh serve <agent>`: one persona on a port of its own, a worker of the mesh's board. */

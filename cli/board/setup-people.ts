@@ -42,7 +42,7 @@ async function makeUser(
   policy: AgentPolicy,
 ): Promise<{ readonly step: Step; readonly userId?: number }> {
   const { agentId, name } = policy;
-  const file = join(paths.keys, 'kanboard-users', `${agentId}.password`);
+  const file = join(paths.boardPasswords, `${agentId}.password`);
   const isPerson = isHuman(policy);
   const says = isPerson
     ? `${agentId}: made, the password is in ${file}`
@@ -51,7 +51,7 @@ async function makeUser(
   const password = random.hex(isPerson ? 12 : 32);
   if (isPerson) {
     // First: a user whose password nobody has would be of no use.
-    await mkdir(join(paths.keys, 'kanboard-users'), { recursive: true, mode: 0o700 });
+    await mkdir(paths.boardPasswords, { recursive: true, mode: 0o700 });
     await writeFileAtomically(file, `${password}\n`, 0o600);
   }
   const userId = await members.create(agentId, name, password);

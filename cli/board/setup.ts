@@ -35,10 +35,7 @@ export async function setUpBoard(
 ): Promise<SetupReport> {
   session.progress('connecting to the board');
   const ground = await boardGround(session, options.board, closers);
-  const context = await contextOf(session, ground, options.dryRun === true);
-  closers.add(() => {
-    context.close();
-  });
+  const context = await contextOf(session, ground, options.dryRun === true, closers);
   const version = await context.probes.version();
   const { access } = ground;
   const steps: Step[] = [right('board', `Kanboard ${version} answers at ${access.url}`)];
@@ -55,16 +52,33 @@ export async function setUpBoard(
   return { board: access.url, version, changed, steps };
 }
 
+/** What the Cards need of a board, and no trial of it: for the mesh's own, each time that it comes up. */
+export async function setUpForCards(
+  on: Pick<Session, 'clock' | 'random'>,
+  ground: SetupGround,
+  closers: Closers,
+): Promise<readonly Step[]> {
+  const context = await contextOf(on, ground, false, closers);
+  const { steps, ids } = await setUpProjects(context);
+  return [...steps, ...(await setUpPeople(context, ids))];
+}
+
+type SetupGround = Pick<BoardGround, 'access' | 'paths' | 'config' | 'environment'>;
+
 async function contextOf(
-  { clock, random }: Session,
-  { access, paths, config, environment }: BoardGround,
+  { clock, random }: Pick<Session, 'clock' | 'random'>,
+  { access, paths, config, environment }: SetupGround,
   isDry: boolean,
-): Promise<SetupContext & { readonly close: () => void }> {
+  closers: Closers,
+): Promise<SetupContext> {
   const { home } = paths;
   const { defaultHuman } = config;
   const nowMs = clock.nowMs();
   const policies = await listPolicies({ home, defaultHuman, nowMs, environment: environment.all });
   const rpc = rpcOf(access, clock);
+  closers.add(() => {
+    rpc.close();
+  });
   const { boardId } = access;
   const inboxes = new Set<string>(policies.filter(isHuman).map(({ queue }) => queue));
   const layoutOf = (queue: QueueId) => (inboxes.has(queue) ? 'inbox' : 'queue');
@@ -73,9 +87,6 @@ async function contextOf(
     projects: new BoardProjects({ rpc, clock, random, boardId, layoutOf }),
     members: new BoardMembers(rpc),
     probes: boardProbes(rpc, boardId),
-    close: () => {
-      rpc.close();
-    },
   };
 }
 

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../domain/events.ts';
 import { fold } from '../domain/fold.ts';
 import { PrincipalId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
-import { columnOf } from '../kanboard/board-projects.ts';
+import { columnOf, roleOf } from '../kanboard/board-projects.ts';
 import { referenceOf, uidOf } from '../kanboard/board-tasks.ts';
 import { call, Done, resultOf, type BoardTask } from '../kanboard/kanboard-rows.ts';
 import type { PersonAct } from '../kanboard/people/person-act.ts';
@@ -47,7 +47,7 @@ export class ActTaker {
 
   /** @throws BoardUnavailableError and whatever is a fault of ours; the act is to be told again then */
   async take(act: PersonAct): Promise<void> {
-    if (act.project.layout !== 'queue') return;
+    if (act.project.layout !== 'queue' || !concernsUs(act)) return;
     const thread = await threadOf(this.#deps.board.parts.rpc, act.row.boardTaskId);
     if (thread === undefined || isSaid(thread.comments, answerKeyOf(act))) return;
     const scene = { act, ...thread };
@@ -67,10 +67,9 @@ export class ActTaker {
   }
 
   async #adoptFrom({ act, row }: Scene): Promise<void> {
-    const { did, project, username } = act;
-    const isPut = did.kind === 'created' || (did.kind === 'moved' && did.to === 'ready');
+    const { project, username } = act;
     const isThere = row.isOpen && row.columnId === columnOf(project, 'ready');
-    if (!isPut || !isThere || row.projectId !== project.projectId) return;
+    if (!putsIntoReady(act) || !isThere || row.projectId !== project.projectId) return;
     const person = personCalled(this.#deps.queue.directory, username);
     if ('why' in person) return this.#refuse(act, person.why);
     const token = tokenOf(this.#deps.boardId, act);
@@ -124,8 +123,7 @@ export class ActTaker {
   /** By its reference a task is found; who writes into that field would tear the two apart. */
   async #putsBackReference({ act, row }: Scene): Promise<boolean> {
     const { board } = this.#deps;
-    const isWritten = act.did.kind === 'edited' && act.did.fields.includes('reference');
-    const uid = isWritten ? board.parts.tasks.shownBy(row) : undefined;
+    const uid = writesReference(act) ? board.parts.tasks.shownBy(row) : undefined;
     if (uid === undefined || row.reference === referenceOf(uid)) return false;
     const putting = { id: row.boardTaskId, reference: referenceOf(uid) };
     const [put] = await board.parts.rpc.batch([call('updateTask', putting)]);
@@ -135,6 +133,17 @@ export class ActTaker {
     return true;
   }
 }
+
+/** What people do among themselves, on board tasks that are not ours, is theirs and costs nothing. */
+const concernsUs = (act: PersonAct): boolean =>
+  uidOf(act.row.reference) !== undefined || putsIntoReady(act) || writesReference(act);
+
+const putsIntoReady = ({ did, project, row }: PersonAct): boolean =>
+  (did.kind === 'created' && roleOf(project, row.columnId) === 'ready') ||
+  (did.kind === 'moved' && did.to === 'ready');
+
+const writesReference = ({ did }: PersonAct): boolean =>
+  did.kind === 'edited' && did.fields.includes('reference');
 
 function planOf(act: PersonAct, seen: TaskState): Plan {
   if (act.did.kind === 'moved' && act.project.queue !== seen.queue) {

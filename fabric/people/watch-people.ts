@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import { MeshError, reasonOf } from '../domain/errors.ts';
+import type { TaskId } from '../domain/ids.ts';
+import type { TaskState } from '../domain/state.ts';
 import { columnOf, roleOf, type BoardProject } from '../kanboard/board-projects.ts';
 import type { SeenRow } from '../kanboard/board-poll.ts';
 import { uidOf } from '../kanboard/board-tasks.ts';
@@ -6,7 +9,6 @@ import { boardViewOf } from '../kanboard/board-view.ts';
 import type { KanboardBoard } from '../kanboard/kanboard-board.ts';
 import { BoardTask, call, resultOf } from '../kanboard/kanboard-rows.ts';
 import type { QueueDeps } from '../queue/deps.ts';
-import { z } from 'zod';
 import { ActTaker } from './act-taker.ts';
 import { SaidOnce } from './said-once.ts';
 
@@ -119,11 +121,9 @@ async function showWhatStands(
   const [reply] = await parts.rpc.batch([call('searchTasks', query)]);
   for (const row of resultOf(reply, z.array(BoardTask), 'the board tasks of a project')) {
     const uid = uidOf(row.reference);
-    const state = uid && (await board.known(uid))?.state;
-    if (state && uid) {
-      const { column, isOpen } = boardViewOf(state);
-      const stands = column === undefined || row.columnId === columnOf(project, column);
-      if (stands && row.isOpen === isOpen) continue;
+    if (uid !== undefined) {
+      const state = await movedFrom(board, project, row, uid);
+      if (state === undefined) continue;
       parts.tasks.remember(uid, row);
       await said.say(row.boardTaskId, { key: `missed v${state.version}`, atMs: nowMs }, tooMuch);
       parts.display.show(uid);
@@ -131,4 +131,26 @@ async function showWhatStands(
       await said.say(row.boardTaskId, { key: 'missed', atMs: nowMs }, tooMuch);
     }
   }
+}
+
+/** Where the log has the task that this row shows elsewhere; undefined where both agree, or the row is yet to follow. */
+async function movedFrom(
+  board: KanboardBoard,
+  project: BoardProject,
+  row: BoardTask,
+  uid: TaskId,
+): Promise<TaskState | undefined> {
+  const known = (await board.known(uid))?.state;
+  if (known === undefined || isShown(project, row, known)) return undefined;
+  // What this process knows may be behind, and so may what whoever wrote an event shows.
+  const log = await board.read(uid);
+  const lastAtMs = log?.events.at(-1)?.atMs ?? Infinity;
+  const isNewer = row.modifiedAtMs > lastAtMs;
+  return log && isNewer && !isShown(project, row, log.state) ? log.state : undefined;
+}
+
+function isShown(project: BoardProject, row: BoardTask, state: TaskState): boolean {
+  const { column, isOpen } = boardViewOf(state);
+  const stands = column === undefined || row.columnId === columnOf(project, column);
+  return stands && row.isOpen === isOpen;
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { taskIdOf } from '../../fabric/queue/submit.ts';
 import { AgentId } from '../../fabric/domain/ids.ts';
@@ -9,6 +9,9 @@ import { openPeopleMesh, until, type PeopleMesh } from '../support/people-mesh.t
 import { person } from '../support/queue-mesh.ts';
 import { startKanboard, type RunningKanboard } from '../support/services/kanboard.ts';
 import { describeWith } from '../support/services/service.ts';
+
+// Each act is some requests of two processes to a Kanboard with one worker.
+vi.setConfig({ testTimeout: 60_000 });
 
 const done: RunEnd = { kind: 'done', outcome: { summary: 'Three risks.', artifacts: [] } };
 
@@ -268,6 +271,28 @@ describeWith('kanboard', 'people at a Kanboard that two processes watch', () => 
       ]);
     }
     await isIn(id, 'ready');
+  });
+
+  it('takes nothing from more acts than it can read: what was dragged stands where its log says', async () => {
+    const own = newBoardId();
+    const before = await openPeopleMesh(kanboard, own, 1);
+    const project = await before.project('adolf');
+    await alvis.joins(project);
+    const column_id = columnOf(project, 'ready');
+    const id = await alvis.creates(project, { title: 'In the crowd', column_id });
+    await before.taken(id, 1);
+    await before.stop();
+    await alvis.drags(project, id, 'waiting');
+    const crowd = await alvis.creates(project, { title: 'The crowd' });
+    await alvis.comments(crowd, ...Array.from({ length: 52 }, (_, n) => `word ${n}`));
+
+    const after = await openPeopleMesh(kanboard, own, 1);
+    await until(async () => {
+      expect((await after.row(id)).columnId).toBe(column_id);
+      expect(await after.said(id)).toContainEqual(expect.stringMatching(/^More was done/));
+    });
+    expect((await after.state(id)).phase).toBe('ready');
+    await after.stop();
   });
 
   it('ends an adoption whose process died after it had set the reference', async () => {

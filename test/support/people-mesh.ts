@@ -22,7 +22,7 @@ import type { RunningKanboard } from './services/kanboard.ts';
 
 /** Waits for a state that several processes bring about. */
 export const until = <T>(look: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: 10_000, interval: 40 });
+  vi.waitFor(look, { timeout: 20_000, interval: 40 });
 
 /** One process of a mesh: its board, its use cases, and how many acts it has taken in. */
 interface PeopleProcess {

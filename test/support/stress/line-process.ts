@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { builtProgram } from '../built-program.ts';
@@ -23,15 +22,10 @@ export async function startLineProcess(
   return {
     child,
     async nextLine() {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error(`${program} ended instead of saying something`);
-      return value;
+      const next: IteratorResult<string, unknown> = await lines.next();
+      if (next.done === true) throw new Error(`${program} ended instead of saying something`);
+      return next.value;
     },
     tell: (line) => void child.stdin.write(`${line}\n`),
   };
-}
-
-/** Resolves when it has ended by itself or by a signal. */
-export async function ended({ child }: LineProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }

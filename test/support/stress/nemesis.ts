@@ -104,7 +104,10 @@ async function storm(
   const until = (ms: number) => systemClock.sleep(beganMs + ms - systemClock.monotonicMs());
   const isOver = () => systemClock.monotonicMs() - beganMs >= stormMs;
   const again = async (act: () => Promise<void>, everyMs: number) => {
-    for (; !isOver(); await systemClock.sleep(everyMs)) await act();
+    while (!isOver()) {
+      await act();
+      await systemClock.sleep(everyMs);
+    }
   };
   const submitAll = async () => {
     for (let n = 0; n < tasks; n++) {
