@@ -1,7 +1,7 @@
 import { reasonOf } from '../domain/errors.ts';
 import type { TaskEvent } from '../domain/events.ts';
 import { fold } from '../domain/fold.ts';
-import type { PrincipalId, TaskId } from '../domain/ids.ts';
+import type { PrincipalId, QueueId, TaskId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -11,6 +11,7 @@ import { boardViewOf, ownTags } from './board-view.ts';
 import type { FamilyLinks } from './family-links.ts';
 import { callsPerRequest, type Call, type KanboardRpc } from './kanboard-rpc.ts';
 import { BoardTask, call, Comments, resultOf, TaskTags } from './kanboard-rows.ts';
+import { discreetCommentOn } from './discreet-comments.ts';
 import { commentOn, markOf, toldIn } from './task-comments.ts';
 
 export interface BoardDisplayOptions {
@@ -21,6 +22,8 @@ export interface BoardDisplayOptions {
   readonly tasks: BoardTasks;
   readonly userOf: (projectId: number, principal: PrincipalId) => Promise<number | undefined>;
   readonly links: FamilyLinks;
+  /** Whether everybody who sees a queue's project may read what its tasks say; default: yes. */
+  readonly showsWords?: ((queue: QueueId) => boolean) | undefined;
   /** The log as this process knows it. */
   readonly logOf: (uid: TaskId) => Promise<readonly TaskEvent[]>;
 }
@@ -107,7 +110,8 @@ export class BoardDisplay {
     const isFresh = tasks.known(uid) !== undefined;
     const row = await tasks.of(state);
     const { tags, told } = await this.#look(state, row, isFresh);
-    const comments = commentsDue(events, versions, told);
+    const say = this.#options.showsWords?.(state.queue) === false ? discreetCommentOn : commentOn;
+    const comments = commentsDue(events, versions, told, say);
     const calls = await this.#calls(state, row, tags, comments);
     const link = versions.has(1) ? await this.#options.links.linkOf(state, row) : undefined;
     if (link) calls.push(link);
@@ -207,6 +211,7 @@ function commentsDue(
   events: readonly TaskEvent[],
   versions: ReadonlySet<number>,
   told: ReadonlySet<number>,
+  say: typeof commentOn,
 ): DueComment[] {
   let state: TaskState | undefined;
   const comments: DueComment[] = [];
@@ -215,7 +220,7 @@ function commentsDue(
     state = fold([event], before);
     const version = at + 1;
     if (state === undefined || !versions.has(version) || told.has(version)) continue;
-    const text = commentOn(before, event, state);
+    const text = say(before, event, state);
     if (text === undefined) continue;
     const author = event.by.role === 'agent' ? event.by.id : undefined;
     comments.push({ content: `${text}\n\n${markOf(version)}`, author });

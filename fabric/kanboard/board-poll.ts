@@ -123,22 +123,36 @@ export class BoardPoll {
   }
 
   async #look(): Promise<void> {
-    const { projects, clock, tasks, logs, drift } = this.#options;
-    const startedMs = clock.nowMs();
+    const { rpc, projects, clock, tasks, logs, drift } = this.#options;
     const isFirst = this.#sinceMs === 0;
     const all = await projects.refresh();
+    // By the board's clock: changes are dated by it, and this host's may be hours off.
+    const startedMs = rpc.boardNowMs() ?? clock.nowMs();
     const seen = await this.#rows(all, isFirst);
     const changed: TaskId[] = [];
+    const twins: BoardTask[] = [];
     for (const { uid, row } of seen) {
       if (uid === undefined) continue;
       tasks.remember(uid, row);
+      if (tasks.isTwin(uid, row)) twins.push(row);
       drift.suspect(uid);
       changed.push(uid);
     }
     await logs.refreshMany(isFirst ? changed : [...changed, ...(await this.#inTurn(changed))]);
+    for (const twin of twins) await this.#putAway(twin);
     for (const listener of this.#listeners) await listener(seen);
     await drift.repair();
     this.#sinceMs = startedMs;
+  }
+
+  /** A second board task of one task: nothing is lost with it, since what it shows is in the log. */
+  async #putAway({ boardTaskId: id }: BoardTask): Promise<void> {
+    const content = 'This task was put on the board twice. It goes on on the other one.';
+    await this.#options.rpc.batch([
+      call('createComment', { task_id: id, user_id: 0, content }),
+      call('updateTask', { id, reference: 'mesh:twin' }),
+      call('closeTask', { task_id: id }),
+    ]);
   }
 
   /** The next of all open tasks, page by page, without those that are read anyway. */

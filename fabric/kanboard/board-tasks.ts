@@ -1,11 +1,12 @@
+import { z } from 'zod';
 import { BoardUnavailableError } from '../domain/errors.ts';
-import { TaskId, type PrincipalId } from '../domain/ids.ts';
+import { TaskId, type PrincipalId, type QueueId } from '../domain/ids.ts';
 import type { TaskState } from '../domain/state.ts';
 import { columnOf, type BoardProject, type BoardProjects } from './board-projects.ts';
 import { boardViewOf } from './board-view.ts';
-import type { KanboardRpc } from './kanboard-rpc.ts';
+import type { KanboardRpc, Reply } from './kanboard-rpc.ts';
 import { BoardTask, call, MadeId, resultOf } from './kanboard-rows.ts';
-import { shownText } from './shown-text.ts';
+import { discreetText, shownText } from './shown-text.ts';
 
 /** The reference of a task's own board task. */
 export const referenceOf = (uid: TaskId): string => `mesh:${uid}`;
@@ -19,6 +20,8 @@ export interface BoardTasksOptions {
   readonly projects: BoardProjects;
   /** The Kanboard user of a principal in a project, where there is one who may be named there. */
   readonly userOf: (projectId: number, principal: PrincipalId) => Promise<number | undefined>;
+  /** Whether everybody who sees a queue's project may read what its tasks say; default: yes. */
+  readonly showsWords?: ((queue: QueueId) => boolean) | undefined;
 }
 
 /** Which board task shows which task, and how it was last seen. */
@@ -48,9 +51,17 @@ export class BoardTasks {
     return this.#tags.get(uid);
   }
 
+  /** Of twins, which a doubled or repeated request may make, the elder one shows the task. */
   remember(uid: TaskId, row: BoardTask, tags?: readonly string[]): void {
+    if (this.isTwin(uid, row)) return;
     this.#rows.set(uid, row);
     if (tags) this.#tags.set(uid, tags);
+  }
+
+  /** Whether another board task, an elder one, was seen to show `uid`. */
+  isTwin(uid: TaskId, { boardTaskId }: BoardTask): boolean {
+    const known = this.#rows.get(uid);
+    return known !== undefined && known.boardTaskId < boardTaskId;
   }
 
   forget(uid: TaskId): void {
@@ -69,18 +80,23 @@ export class BoardTasks {
 
   /** The board task as it is now; undefined when a person took it away. */
   async refresh(state: TaskState): Promise<BoardTask | undefined> {
-    const known = this.#rows.get(state.taskId);
-    const looks = known
-      ? call('getTask', { task_id: known.boardTaskId })
-      : await this.#lookup(state);
-    const [reply] = await this.#options.rpc.batch([looks]);
-    const row = resultOf(reply, BoardTask.nullable(), 'a board task');
-    if (row?.reference !== referenceOf(state.taskId)) {
-      this.forget(state.taskId);
-      // Its number may have been given to another one; it is looked for by its reference once more.
-      return known ? this.refresh(state) : undefined;
+    const { taskId } = state;
+    const known = this.#rows.get(taskId);
+    if (known === undefined) {
+      const [reply] = await this.#options.rpc.batch([await this.#lookup(state)]);
+      const found = eldest(reply, taskId);
+      if (found) this.#rows.set(taskId, found);
+      return found;
     }
-    this.#rows.set(state.taskId, row);
+    const look = call('getTask', { task_id: known.boardTaskId });
+    const [reply] = await this.#options.rpc.batch([look]);
+    const row = resultOf(reply, BoardTask.nullable(), 'a board task');
+    if (row?.reference !== referenceOf(taskId)) {
+      this.forget(taskId);
+      // Its number may have been given to another one; it is looked for by its reference once more.
+      return this.refresh(state);
+    }
+    this.#rows.set(taskId, row);
     return row;
   }
 
@@ -117,8 +133,9 @@ export class BoardTasks {
 
   async #lookup(state: TaskState) {
     const { projectId } = await this.#options.projects.of(state.queue);
-    const reference = referenceOf(state.taskId);
-    return call('getTaskByReference', { project_id: projectId, reference });
+    // `getTaskByReference` gives any one of several.
+    const query = `reference:${referenceOf(state.taskId)} status:all`;
+    return call('searchTasks', { project_id: projectId, query });
   }
 
   async #create(state: TaskState): Promise<BoardTask> {
@@ -128,8 +145,8 @@ export class BoardTasks {
       await this.#lookup(state),
     ]);
     const isMade = made?.ok === true && MadeId.safeParse(made.result).data !== undefined;
-    const row = resultOf(looked, BoardTask.nullable(), 'a new board task');
-    if (row === null) {
+    const row = eldest(looked, state.taskId);
+    if (row === undefined) {
       const why = made && !made.ok ? made.message : 'it answered false';
       throw new BoardUnavailableError(
         `Kanboard made no board task for task ${state.taskId}: ${isMade ? 'it is not there' : why}.`,
@@ -148,7 +165,9 @@ export class BoardTasks {
       project_id: projectId,
       column_id: columnOf(project, column),
       reference: referenceOf(state.taskId),
-      ...shownText(state.task),
+      ...(this.#options.showsWords?.(state.queue) === false
+        ? discreetText(state.task)
+        : shownText(state.task)),
       priority: state.priority,
       score: state.score,
       ...(creator === undefined ? {} : { creator_id: creator }),
@@ -156,6 +175,16 @@ export class BoardTasks {
       ...(tags.length > 0 ? { tags } : {}),
     };
   }
+}
+
+/** Of all board tasks that a search found, the first one that was made for `uid`; others only look like it. */
+function eldest(reply: Reply | undefined, uid: TaskId): BoardTask | undefined {
+  const rows = resultOf(reply, z.array(BoardTask), 'the board task of a task');
+  const own = rows.filter(({ reference }) => reference === referenceOf(uid));
+  return own.reduce<BoardTask | undefined>(
+    (first, row) => (first && first.boardTaskId < row.boardTaskId ? first : row),
+    undefined,
+  );
 }
 
 /** `Y-m-d H:i` in UTC, the zone of the board: others are refused or filled up with the time of day. */

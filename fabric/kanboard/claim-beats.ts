@@ -4,7 +4,8 @@ import type { Clock } from '../ports/clock.ts';
 import type { Beats } from '../ports/task-board.ts';
 import type { BoardTasks } from './board-tasks.ts';
 import type { KanboardRpc } from './kanboard-rpc.ts';
-import { call, Done, Metadata, resultOf, type BoardTask } from './kanboard-rows.ts';
+import { call, Done, Metadata, resultOf, TagRows, type BoardTask } from './kanboard-rows.ts';
+import { namespaceOf, readNamespace, type Namespace } from './slot-namespace.ts';
 
 export interface ClaimBeatsOptions {
   readonly rpc: KanboardRpc;
@@ -24,9 +25,10 @@ export class ClaimBeats {
     this.#options = options;
   }
 
-  async beat(state: TaskState): Promise<void> {
+  /** Beats, and gives the slots as they are after it: a holder looks each time whether it still is one. */
+  async beat(state: TaskState): Promise<Namespace | undefined> {
     const { claim, taskId } = state;
-    if (claim === undefined) return;
+    if (claim === undefined) return undefined;
     const { rpc, clock, tasks } = this.#options;
     const own = this.#counts.get(taskId);
     const counted = own?.version === claim.fence ? own : { version: claim.fence, count: 0 };
@@ -34,8 +36,12 @@ export class ClaimBeats {
     this.#counts.set(taskId, counted);
     const { boardTaskId } = await tasks.of(state);
     const values = { [keyOf(claim.fence)]: `${counted.count} ${Math.max(1, clock.nowMs())}` };
-    const [reply] = await rpc.batch([call('saveTaskMetadata', { task_id: boardTaskId, values })]);
-    resultOf(reply, Done, 'the beat of a claim');
+    const [saved, listed] = await rpc.batch([
+      call('saveTaskMetadata', { task_id: boardTaskId, values }),
+      call('getTagsByProject', { project_id: namespaceOf(taskId) }),
+    ]);
+    resultOf(saved, Done, 'the beat of a claim');
+    return readNamespace(taskId, resultOf(listed, TagRows, 'the list of slots'));
   }
 
   async ofState(state: TaskState): Promise<Beats | undefined> {

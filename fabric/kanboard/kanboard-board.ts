@@ -102,13 +102,14 @@ export function openKanboardBoard(options: KanboardBoardOptions): KanboardBoard 
 function partsOf(options: KanboardBoardOptions): BoardParts {
   const { rpc, clock, random, log, mirror, userOf } = options;
   const projects = new BoardProjects(options);
-  const tasks = new BoardTasks({ rpc, projects, userOf });
+  const tasks = new BoardTasks({ rpc, projects, userOf, showsWords: options.showsWords });
   const files = recordFiles({ rpc, boardTaskOf: (task) => tasks.of(task) });
   const slots = new SlotLog({ rpc, clock, random, files });
   const logs = new LogMirror({ slots, mirror, log });
   const logOf = async (uid: TaskId) => (await mirror.read(uid))?.events ?? [];
   const links = new FamilyLinks({ rpc, mirror, tasks });
-  const display = new BoardDisplay({ rpc, clock, log, projects, tasks, userOf, links, logOf });
+  const showing = { rpc, clock, log, projects, tasks, userOf, links, logOf };
+  const display = new BoardDisplay({ ...showing, showsWords: options.showsWords });
   const drift = new DisplayDrift({ clock, mirror, logs, projects, tasks, display });
   const poll = new BoardPoll({ ...options, projects, tasks, logs, drift });
   const beats = new ClaimBeats({ rpc, clock, tasks });
@@ -162,8 +163,9 @@ function logsOf(
       requireOpen(life);
       const state = (await mirror.read(uid))?.state;
       if (state?.claim?.fence !== version) return;
-      if (logs.isLocal(state)) await mirror.beat(uid, version);
-      else await beats.beat(state);
+      if (logs.isLocal(state)) return mirror.beat(uid, version);
+      const namespace = await beats.beat(state);
+      if (namespace) await logs.take(uid, namespace);
     },
   };
 }

@@ -36,6 +36,8 @@ export interface KanboardRpc {
   batch(calls: readonly Call[]): Promise<readonly Reply[]>;
   /** Whether it has stopped answering; then most calls fail at once and few try whether it is back. */
   isAway(): boolean;
+  /** The board's own clock (ms, to the second), as its last answer had it; undefined: none yet. */
+  boardNowMs(): number | undefined;
   /** Calls back each time it answers again. */
   onBack(back: () => void): () => void;
   /** Ends what is under way, and refuses what comes. */
@@ -59,16 +61,20 @@ export function kanboardRpc(options: KanboardRpcOptions): KanboardRpc {
   const closing = new AbortController();
   const line = new Line(parallel);
   const watch = new OutageWatch(options.clock);
+  let dated: { readonly atMs: number; readonly monotonicMs: number } | undefined;
   return {
     isAway: () => watch.isAway,
     onBack: (back) => watch.onBack(back),
+    boardNowMs: () => dated && dated.atMs + options.clock.monotonicMs() - dated.monotonicMs,
     async batch(calls) {
       watch.requireThere();
       return line.run(async () => {
         if (closing.signal.aborted) throw closedError();
         try {
-          const replies = await post(options, closing.signal, calls);
+          const { replies, date } = await post(options, closing.signal, calls);
           watch.answered();
+          const atMs = Date.parse(date ?? '');
+          if (atMs > 0) dated = { atMs, monotonicMs: options.clock.monotonicMs() };
           return replies;
         } catch (error) {
           watch.failed(error);
@@ -89,11 +95,12 @@ async function post(
   { endpoint, token, fetch, timeoutMs = 15_000 }: KanboardRpcOptions,
   closing: AbortSignal,
   calls: readonly Call[],
-): Promise<readonly Reply[]> {
+): Promise<{ readonly replies: readonly Reply[]; readonly date: string | null }> {
   const what = calls[0]?.method ?? 'nothing';
   const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
   let text: string;
   let status: number;
+  let date: string | null;
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
@@ -106,6 +113,7 @@ async function post(
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), closing]),
     });
     status = response.status;
+    date = response.headers.get('date');
     text = await response.text();
   } catch (cause) {
     if (closing.aborted) throw closedError();
@@ -117,7 +125,7 @@ async function post(
       },
     );
   }
-  return repliesOf(calls, what, status, text);
+  return { replies: repliesOf(calls, what, status, text), date };
 }
 
 function repliesOf(calls: readonly Call[], what: string, status: number, text: string) {

@@ -81,13 +81,13 @@ export class LogMirror {
     if (before === 'gap') return { isLocal, appended: 'conflict' };
     const { appended, namespace } = await this.#slots.append(uid, version, event, before);
     // Not after an unclear answer: what is there is only known once it was read.
-    if (namespace) await this.#take(uid, namespace);
+    if (namespace) await this.take(uid, namespace);
     return { isLocal, appended };
   }
 
   /** The log as the board has it now; undefined: the board has none. */
   async refresh(uid: TaskId): Promise<TaskLog | undefined> {
-    await this.#take(uid, await this.#slots.list(uid));
+    await this.take(uid, await this.#slots.list(uid));
     return this.#mirror.read(uid);
   }
 
@@ -98,7 +98,7 @@ export class LogMirror {
       const namespace = namespaces[at];
       if (namespace === undefined) continue;
       try {
-        await this.#take(uid, namespace);
+        await this.take(uid, namespace);
       } catch (error) {
         if (error instanceof BoardUnavailableError) throw error;
         const reason = error instanceof Error ? error.message : String(error);
@@ -125,7 +125,7 @@ export class LogMirror {
   }
 
   /** Copies into the mirror what the board has more. */
-  async #take(uid: TaskId, namespace: Namespace): Promise<void> {
+  async take(uid: TaskId, namespace: Namespace): Promise<void> {
     const known = await this.#mirror.read(uid);
     if (!namespace.slots.has((known?.state.version ?? 0) + 1)) return;
     const events = await this.#slots.eventsAfter(uid, namespace, known?.state);

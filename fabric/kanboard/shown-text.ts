@@ -15,5 +15,17 @@ export function shownText(task: TaskDefinition): { title: string; description: s
   return { title: storable(intent.title), description: storable(parts.join('\n\n')) };
 }
 
+/** Where more people see the project than the task is for (`DESIGN.md` 7): that it is there, and no word of it. */
+export function discreetText({ provenance }: TaskDefinition): {
+  title: string;
+  description: string;
+} {
+  const whose = provenance.interlocutor ?? provenance.submitter;
+  return {
+    title: `A task of ${whose}`,
+    description: `What it says is for **${whose}**: in their inbox, and by \`mesh show\`.`,
+  };
+}
+
 /** Half a surrogate pair makes Kanboard refuse the whole request as no JSON. */
 const storable = (text: string): string => text.toWellFormed();

@@ -104,7 +104,10 @@ export interface TaskBoard {
   find(query: TaskQuery): Promise<TaskPage>;
   /** `<uid>`, `task:<uid>`, a unique prefix of at least 6 digits, or the board's own ref. */
   resolve(taskRef: string): Promise<TaskId | undefined>;
-  /** Liveness of the claim at `version`, nothing else. Cheap; may be buffered. */
+  /**
+   * Liveness of the claim at `version`, nothing else. Cheap; may be buffered. What others have written to the
+   * task by then is `known` after it.
+   */
   beat(uid: TaskId, version: number): Promise<void>;
   /** Calls back after changes, of this process and, as far as known, of others. Hints; may be lost. */
   watch(onChange: (uid: TaskId, state: TaskState) => void): () => void;

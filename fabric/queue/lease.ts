@@ -57,7 +57,7 @@ export function keepLease(deps: QueueDeps, held: Held): KeptLease {
       await board.beat(held.uid, held.fence);
       // A pause may have fallen between a question and its answer, here and below.
       if (wasAsleep()) return;
-      look((await board.read(held.uid))?.state);
+      look((await board.known(held.uid))?.state);
       lastAnswerMs = clock.monotonicMs();
     } catch (error) {
       log.debug('lease.no-answer', { taskId: held.uid, reason: reasonOf(error) });

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { AgentId } from '../../fabric/domain/ids.ts';
+import { AgentId, Fence } from '../../fabric/domain/ids.ts';
+import type { KanboardBoardOptions } from '../../fabric/kanboard/kanboard-board.ts';
 import type { RunEnd } from '../../fabric/ports/run-task.ts';
 import { verifyTask } from '../../fabric/queue/verify.ts';
 import { systemClock } from '../../fabric/telemetry/system-clock.ts';
 import { systemRandom } from '../../fabric/telemetry/system-random.ts';
+import { appendAll, builtAtMs, claimedBy, keeper, newToken } from '../support/board-builders.ts';
 import { newBoardId, openTestBoard, type TestBoard } from '../support/kanboard-board.ts';
 import { person, queueMeshOn } from '../support/queue-mesh.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -34,10 +36,17 @@ describeWith('kanboard', 'what a board task shows', () => {
     await kanboard.stop();
   });
 
-  async function mesh(boardId = newBoardId(), url = kanboard.url) {
+  async function mesh(
+    boardId = newBoardId(),
+    url = kanboard.url,
+    more: Partial<KanboardBoardOptions> = {},
+  ) {
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
     const log = recordingLog();
-    const one = await openTestBoard({ ...kanboard, url }, { boardId, log, clock, pollMs: 50 });
+    const one = await openTestBoard(
+      { ...kanboard, url },
+      { boardId, log, clock, pollMs: 50, ...more },
+    );
     opened.push(one);
     const { board } = one;
     const use = queueMeshOn(
@@ -153,5 +162,50 @@ describeWith('kanboard', 'what a board task shows', () => {
       expect(now).toMatchObject({ column: 'done', row: { isOpen: true } });
       expect(now.comments.filter((text) => text.startsWith('✅'))).toHaveLength(1);
     }, soon);
+  });
+
+  it('says no word of a task where more people see the project than it is for', async () => {
+    const one = await mesh(newBoardId(), kanboard.url, { showsWords: () => false });
+    const { taskId } = await one.submit({ intent: { title: 'My secret', body: 'My secret too.' } });
+    await one.run(taskId, {
+      kind: 'done',
+      outcome: { summary: 'The secret is out.', artifacts: [] },
+    });
+    const { row, comments } = await shown(one, taskId);
+    expect(row.title).toBe('A task of alvis');
+    expect(comments).toHaveLength(2);
+    expect(JSON.stringify([row, comments])).not.toMatch(/secret/i);
+  });
+
+  it('goes on on the elder of two board tasks that a doubled request made', async () => {
+    const one = await mesh();
+    const { taskId } = await one.submit();
+    const { row } = await shown(one, taskId);
+    const { projectId: project_id, columnId: column_id, reference, title } = row;
+    const twin = await as(one, 'createTask', { title, project_id, column_id, reference });
+    const other = await mesh(one.boardId);
+    other.board.start();
+    await vi.waitFor(async () => {
+      const now = (await as(one, 'getTask', { task_id: twin })) as { is_active: number };
+      expect(now.is_active).toBe(0);
+    }, soon);
+    await other.run(taskId, done);
+    const after = await shown(other, taskId);
+    expect(after).toMatchObject({ column: 'done', row: { boardTaskId: row.boardTaskId } });
+  });
+
+  it('learns by a beat, in one request, that its claim was taken over', async () => {
+    const one = await mesh();
+    const { taskId } = await one.submit();
+    await appendAll(one.board, taskId, [claimedBy('adolf', { attempt: 1 })]);
+    await one.board.parts.display.settled();
+    const other = await mesh(one.boardId);
+    const expired = { kind: 'expired', by: keeper, atMs: builtAtMs, token: newToken() } as const;
+    const event = { ...expired, fence: Fence.parse(2), reason: 'no beat' };
+    expect(await other.board.append(taskId, 3, event)).toBe('appended');
+    const batch = vi.spyOn(one.board.parts.rpc, 'batch');
+    await one.board.beat(taskId, 2);
+    expect(batch).toHaveBeenCalledTimes(1);
+    expect((await one.board.known(taskId))?.state.claim).toBeUndefined();
   });
 });
