@@ -1,9 +1,8 @@
 import type { TaskEvent } from '../domain/events.ts';
 import type { TaskState } from '../domain/state.ts';
 import type { Outcome, Question } from '../domain/task.ts';
-
-/** What a person reads of an answer before the rest is left to the run's own page. */
-const mostChars = 1_500;
+import { asQuote, code, plainLine, quoted } from './quoted-words.ts';
+import { yesNoOf } from './yes-or-no.ts';
 
 /**
  * What people are told of an event in a comment of its board task, or undefined where the column says it
@@ -83,26 +82,33 @@ function startedText(
 }
 
 function settledText({ summary, artifacts }: Outcome, after: TaskState): string {
-  const refs = artifacts.flatMap(({ ref, name }) => (ref ? [`- ${name ?? 'result'}: ${ref}`] : []));
+  const refs = artifacts.flatMap(({ ref, name }) =>
+    ref ? [`- ${code(name ?? 'result')}: ${plainLine(ref, 1_024)}`] : [],
+  );
+  const maker = after.producer === undefined ? 'its maker' : `**${after.producer}**`;
   const { verification, responsible } = after.task;
   const next =
     verification === 'none'
       ? ''
       : '\n\nNot verified yet. Close this task if the result is right; comment what is wrong and ' +
         `drag it to Ready if it is not.${after.needsHumanVerify ? ` For **${responsible}**.` : ''}`;
-  return `✅ ${cut(summary)}${refs.length > 0 ? `\n\n${refs.join('\n')}` : ''}${next}`;
+  return `✅ Done, in the words of ${maker}:\n\n${asQuote(summary)}${refs.length > 0 ? `\n\n${refs.join('\n')}` : ''}${next}`;
 }
 
-/** What is asked, of whom, and what each answer does: the question's own text says that. */
-export function questionText({ text, options, to, kind }: Question): string {
-  const whom = to.map((person) => `**${person}**`).join(' or ');
-  const ways =
-    kind === 'gate'
-      ? 'Comment `/approve` or `/reject`, or drag it to Approved or Rejected in your inbox.'
-      : options.length > 0
-        ? `Comment \`/answer\` and one of: ${options.join(', ')}.`
-        : 'Comment `/answer` and your words.';
-  return `❓ For ${whom}: ${quoted(text)}\n\n${ways}`;
+/** What is asked, of whom, and how it is answered: here, and where a drag does it in an inbox. */
+export function questionText(question: Question): string {
+  const whom = question.to.map((person) => `**${person}**`).join(' or ');
+  return `❓ For ${whom}: ${quoted(question.text)}\n\n${waysText(question)}`;
+}
+
+function waysText(question: Question): string {
+  const { options } = question;
+  if (yesNoOf(question)) {
+    return 'Comment `/approve` or `/reject`, or drag it to Approved or Rejected in your inbox.';
+  }
+  return options.length > 0
+    ? `Comment \`/answer\` and one of: ${options.map(code).join(', ')}.`
+    : 'Comment `/answer` and your words.';
 }
 
 function failedText(reason: string, { phase, attempts }: TaskState): string {
@@ -127,18 +133,6 @@ const uncertainText = (reason: string): string =>
 
 const deadLetterText = (reason: string): string =>
   `☠ Given up: ${quoted(reason)}\n\nDrag it to Ready to have it done anew, as a new task.`;
-
-/** Somebody else's words stay words: no heading, image or list of theirs becomes the board's. */
-export const quoted = (text: string): string =>
-  cut(text)
-    .split('\n')
-    .join('\n> ')
-    .replace(/^(?=.*\n)/su, '\n> ');
-
-const cut = (text: string): string => {
-  const fits = text.trim().toWellFormed();
-  return fits.length <= mostChars ? fits : `${fits.slice(0, mostChars).toWellFormed()} …`;
-};
 
 /** `2026-11-30 14:05 UTC`: one zone for everybody who reads it. */
 export const instant = (atMs: number): string =>

@@ -17,7 +17,7 @@ export function planComment(state: TaskState, person: PrincipalId, text: string)
     case 'answer':
       return planAnswer(state, person, rest);
     case 'approve':
-      return planYesOrNo(state, person, rest, ['approve', 'approved', 'yes', 'ok']);
+      return planYesOrNo(state, person, rest, ['approve', 'approved', 'yes', 'ok', 'promote']);
     case 'reject':
       return planYesOrNo(state, person, rest, ['reject', 'rejected', 'no']);
     case 'cancel':

@@ -99,7 +99,9 @@ describeWith('kanboard', 'what a board task shows', () => {
     expect(unverified).toMatchObject({ column: 'done', row: { isOpen: true } });
     expect(unverified.comments).toHaveLength(2);
     expect(unverified.comments[0]).toMatch(/^🔒 \*\*adolf\*\* is at work since/);
-    expect(unverified.comments[1]).toMatch(/^✅ All is well\.\n\nNot verified yet\./);
+    expect(unverified.comments[1]).toMatch(
+      /^✅ Done, in the words of \*\*adolf\*\*:\n\n> All is well\.\n\nNot verified yet\./,
+    );
     await verifyTask(one.deps, { principal: person('alvis'), uid: taskId, verdict: 'verified' });
     const closed = await shown(one, taskId);
     expect(closed).toMatchObject({ column: 'done', row: { isOpen: false } });

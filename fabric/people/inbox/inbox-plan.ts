@@ -6,7 +6,7 @@ import { planEnded } from './plan-ended.ts';
 import { planOwnTask } from './plan-own-task.ts';
 import { planQuestion } from './plan-question.ts';
 import { planResult } from './plan-result.ts';
-import { isFree } from './yes-or-no.ts';
+import { isFree } from '../../kanboard/yes-or-no.ts';
 
 /**
  * Decides purely. Snoozing and looking are not answers; silence never is. Only the inbox's own person

@@ -1,8 +1,9 @@
 import type { PrincipalId } from '../../domain/ids.ts';
 import type { Decision, TaskState } from '../../domain/state.ts';
 import type { Question } from '../../domain/task.ts';
-import { instant, quoted } from '../../kanboard/task-comments.ts';
-import { yesNoOf } from './yes-or-no.ts';
+import { asQuote, code, oneLine, plainLine, quoted } from '../../kanboard/quoted-words.ts';
+import { instant } from '../../kanboard/task-comments.ts';
+import { yesNoOf } from '../../kanboard/yes-or-no.ts';
 
 /** A board task of an inbox as a person reads it; the mesh's words, an agent's own quoted as such. */
 export interface ItemPage {
@@ -49,7 +50,8 @@ export function resultPage(state: TaskState, human: PrincipalId): ItemPage {
   const { summary = '', artifacts = [] } = state.outcome ?? {};
   const wasAsked = state.task.provenance.submitter === human ? 'you asked for' : 'is done for you';
   const results = artifacts.map(
-    ({ name, ref }) => `${code(name ?? 'result')}: ${ref ?? 'open it with `mesh inbox`'}`,
+    ({ name, ref }) =>
+      `${code(name ?? 'result')}: ${ref === undefined ? 'open it with `mesh inbox`' : plainLine(ref, 1_024)}`,
   );
   const parts = [
     `${bold(state.producer ?? askerOf(state))} says that the task ${titleOf(state)}, which ${wasAsked}, is done. Check the result.`,
@@ -160,24 +162,8 @@ const page = (title: string, parts: readonly string[]): ItemPage => ({
 const section = (heading: string, lines: readonly string[]): string =>
   `**${heading}**\n\n${lines.map((line) => `- ${line}`).join('\n')}`;
 
-/** Somebody else's words: no heading, picture or link of theirs becomes the page's, nothing is fetched for them. */
-const asQuote = (text: string): string => {
-  const plain = text.trim().replace(/\[|^\s*(?:#|={3}|-{3}|>)/gmu, asWritten);
-  const lines = quoted(plain).trim();
-  return lines.startsWith('> ') ? lines : `> ${lines}`;
-};
-
-const asWritten = (mark: string): string => mark.replace(/\S/u, '\\$&');
-
-/** One line, and nothing in it that Markdown takes for more than words. */
-const oneLine = (text: string, most: number): string => {
-  const line = text.replace(/\s+/gu, ' ').trim();
-  return line.length <= most ? line : `${line.slice(0, most - 2)} …`;
-};
-
 const plainTitle = ({ task }: TaskState): string => oneLine(task.intent.title, 120);
 const titleOf = (state: TaskState): string =>
   `“${plainTitle(state).replace(/[*_`[\]<>#!|\\]/g, '\\$&')}”`;
-const code = (text: string): string => `\`${oneLine(text, 200).replaceAll('`', '’')}\``;
 const bold = (name: string): string => `**${name}**`;
 const list = (names: readonly string[]): string => names.map(bold).join(' and ');

@@ -13,7 +13,7 @@ import { inboxItemsOf, inboxOwnerOf, itemReference, type InboxItem } from './inb
 import { InboxMembers } from './inbox-members.ts';
 import { itemKey, type InboxRows, type ItemRow } from './inbox-rows.ts';
 import { endedText } from './inbox-text.ts';
-import { columnOfAnswer } from './yes-or-no.ts';
+import { columnOfAnswer } from '../../kanboard/yes-or-no.ts';
 
 export interface ItemWriterOptions {
   readonly board: KanboardBoard;

@@ -2,7 +2,7 @@ import type { PrincipalId } from '../../domain/ids.ts';
 import type { Decision, TaskState } from '../../domain/state.ts';
 import { nothing, refuse, type ActSituation, type InboxPlan } from './act-situation.ts';
 import { optionIn, saidIn, type Said } from './inbox-words.ts';
-import { columnOfAnswer } from './yes-or-no.ts';
+import { columnOfAnswer } from '../../kanboard/yes-or-no.ts';
 
 /** What was answered before, or is not needed any more: a repeat is a no-op, anything else comes too late. */
 export function planEnded({ did, state, human }: ActSituation, key: string): InboxPlan {

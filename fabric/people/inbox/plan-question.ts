@@ -5,7 +5,7 @@ import { nothing, refuse, type ActSituation, type InboxPlan } from './act-situat
 import { waysOf } from './inbox-text.ts';
 import { optionIn, saidIn, type Said } from './inbox-words.ts';
 import { isRepeat } from './plan-ended.ts';
-import { isFree, yesNoOf } from './yes-or-no.ts';
+import { isFree, yesNoOf } from '../../kanboard/yes-or-no.ts';
 
 /** What an act of the person asked does to an open question: a drag answers yes or no, all else takes words. */
 export function planQuestion(situation: ActSituation, question: Question): InboxPlan {

@@ -1,4 +1,4 @@
-import type { Question } from '../../domain/task.ts';
+import type { Question } from '../domain/task.ts';
 
 /** The two answers of a question that a drag can answer, as that question spells them. */
 export interface YesNo {
