@@ -17,8 +17,10 @@ import type { HomePaths } from './home.ts';
 import type { KanboardAccess } from './kanboard-access.ts';
 
 /** The database that mirrors a Kanboard: never the home's own, whose tasks are not on that board. */
-export const mirrorPath = ({ boards }: HomePaths, { folder }: KanboardAccess): string =>
-  join(boards, folder, 'mirror.db');
+export const mirrorPath = (
+  { boards }: HomePaths,
+  { folder }: Pick<KanboardAccess, 'folder'>,
+): string => join(boards, folder, 'mirror.db');
 
 export interface HomeKanboardDeps {
   readonly directory: Directory;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../cards/registry/atomic-file.ts';
@@ -94,6 +95,20 @@ export async function ownKanboard(options: OwnKanboardOptions): Promise<OwnKanbo
       log.info('kanboard.stopped', { url: pageUrl });
     },
   };
+}
+
+/** Ends one that a mesh has left running on the data below `folder`; does nothing where there is none. */
+export async function stopOwnKanboard(
+  folder: string,
+  environment: Environment['all'],
+): Promise<void> {
+  const data = join(folder, 'data');
+  if (!existsSync(join(data, 'launched'))) return;
+  const script = kanboardScript({
+    ...{ data, token: '', environment, signal: undefined },
+    say: () => undefined,
+  });
+  await succeed(script, ['stop']);
 }
 
 /** Made once. */

@@ -137,7 +137,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: 'board',
-    summary: 'set up a Kanboard for the mesh, or go on with a restored one',
+    summary: 'set up, back up or restore the Kanboard of the mesh',
     group: running,
     load: () => import('./verbs/board.ts'),
   },

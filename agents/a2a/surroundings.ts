@@ -13,6 +13,11 @@ export interface Known {
 }
 
 export async function surroundingsOf(edge: Edge, state: TaskState): Promise<Known> {
+  const [known, frozen] = await Promise.all([knownOf(edge, state), edge.queue.board.frozen?.()]);
+  return frozen === undefined ? known : { ...known, around: { ...known.around, frozen } };
+}
+
+async function knownOf(edge: Edge, state: TaskState): Promise<Known> {
   const { queue, availability, slots, foretell } = edge;
   const nowMs = queue.clock.nowMs();
   if (state.claim) return { around: { nowMs, ...(await heldSince(edge, state, nowMs)) } };

@@ -1,5 +1,5 @@
-import { mkdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { openCardRegistry } from '../../cards/registry/card-registry.ts';
 import { MeshError } from '../../fabric/domain/errors.ts';
 import type { Author } from '../../fabric/domain/events.ts';
@@ -16,6 +16,7 @@ import { homeInUse } from '../home-in-use.ts';
 import { mirrorPath, openUnguarded } from '../kanboard-home.ts';
 import type { Session } from '../session.ts';
 import { boardGround, type BoardGround } from './board-ground.ts';
+import { folderBefore, setAside } from './freeze.ts';
 import { loadStamp, saveStamp, stampFile } from './guarded-board.ts';
 
 export interface Accepted {
@@ -55,10 +56,11 @@ export async function acceptRestore(
     );
   }
   const path = mirrorPath(ground.paths, ground.access);
-  const before = await statesIn(path, session);
-  const { boardAtMs, boardStamp } = memory.restored;
-  const folder = join(dirname(path), `before-${memory.restored.atMs}`);
-  await moveAway(path, folder);
+  const { atMs, boardAtMs, boardStamp } = memory.restored;
+  const folder = folderBefore(path, atMs);
+  // `mesh board restore <file>` has set it aside already; what lies there now was read from the restored board.
+  if (!existsSync(folder)) await setAside(path, folder);
+  const before = await statesIn(join(folder, 'mirror.db'), session);
   const reconciled = await reconcile(session, ground, before, closers);
   await saveStamp(file, { home: memory.home, stamp: boardStamp, unclear: [] });
   return { ...reconciled, mirrorBefore: folder, ...(boardAtMs === undefined ? {} : { boardAtMs }) };
@@ -98,16 +100,6 @@ async function all(board: TaskBoard, query: { openOnly?: boolean }): Promise<Tas
     cursor = page.cursor;
   } while (cursor !== undefined);
   return states;
-}
-
-async function moveAway(path: string, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const end of ['', '-wal', '-shm']) {
-    const moving = rename(`${path}${end}`, join(folder, `mirror.db${end}`));
-    await moving.catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
-  }
 }
 
 async function reconcile(

@@ -10,8 +10,10 @@ import type { HomePaths } from '../home.ts';
 import type { KanboardAccess } from '../kanboard-access.ts';
 
 /** Where this home remembers what it has left on a board, beside the board's mirror. */
-export const stampFile = ({ boards }: HomePaths, { folder }: KanboardAccess): string =>
-  join(boards, folder, 'stamp.json');
+export const stampFile = (
+  { boards }: HomePaths,
+  { folder }: Pick<KanboardAccess, 'folder'>,
+): string => join(boards, folder, 'stamp.json');
 
 /** A file that is missing or broken remembers nothing: then no restored board can be told. */
 export async function loadStamp(path: string, random: Random): Promise<StampMemory> {
@@ -38,6 +40,7 @@ export function guardedBoard(board: KanboardBoard, guard: RestoreGuard): Kanboar
       guard.start();
       board.start();
     },
+    frozen: () => guard.known(),
     async list(queue, nowMs, limit) {
       return (await guard.why()) === undefined ? board.list(queue, nowMs, limit) : [];
     },

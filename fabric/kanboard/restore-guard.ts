@@ -31,6 +31,9 @@ export interface RestoreGuardOptions {
   readonly isReader: boolean;
 }
 
+const why =
+  'The board was restored from a backup: it knows less than this mesh has done. Nothing is taken or written ' +
+  'there until you have looked at it and run: mesh board restore --accept';
 const everyMs = 60_000;
 /** A write that was given up on comes within so many later ones, or never. */
 const stillOnItsWay = 10;
@@ -46,6 +49,7 @@ export class RestoreGuard {
   #first: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
   #why: string | undefined;
+  #remembered: Promise<StampMemory> | undefined;
 
   constructor(options: RestoreGuardOptions) {
     this.#options = options;
@@ -56,6 +60,13 @@ export class RestoreGuard {
     this.#first ??= this.#tried();
     await this.#first;
     return this.#why;
+  }
+
+  /** The same as far as it is known here: the board is not asked, which may be away. */
+  async known(): Promise<string | undefined> {
+    if (this.#first !== undefined) return this.#why;
+    this.#remembered ??= this.#options.load();
+    return (await this.#remembered).restored && why;
   }
 
   start(): void {
@@ -102,9 +113,7 @@ export class RestoreGuard {
       if (!isReader) await save({ ...memory, restored });
       log.error('board.restored', { stamp: boardStamp, remembered: memory.stamp });
     }
-    this.#why =
-      'The board was restored from a backup: it knows less than this mesh has done. Nothing is taken or written ' +
-      'there until you have looked at it and run: mesh board restore --accept';
+    this.#why = why;
   }
 
   async #project(): Promise<number | undefined> {

@@ -101,6 +101,8 @@ export interface TaskBoard {
   known(uid: TaskId): Promise<TaskLog | undefined>;
   /** Likely candidates of a queue, best first: claimable and due at `nowMs`. A hint. */
   list(queue: QueueId, nowMs: number, limit: number): Promise<readonly TaskId[]>;
+  /** Why nothing at all is taken from it, as far as is known without asking it; only a board that can be held has it. */
+  frozen?(): Promise<string | undefined>;
   find(query: TaskQuery): Promise<TaskPage>;
   /** `<uid>`, `task:<uid>`, a unique prefix of at least 6 digits, or the board's own ref. */
   resolve(taskRef: string): Promise<TaskId | undefined>;

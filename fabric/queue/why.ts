@@ -1,7 +1,7 @@
 import { counted } from '../domain/counted.ts';
 import { limits } from '../domain/limits.ts';
 import { lastNotice } from '../domain/notice.ts';
-import { hasRoomForRun, standingPark, type TaskState } from '../domain/state.ts';
+import { closedPhases, hasRoomForRun, standingPark, type TaskState } from '../domain/state.ts';
 import type { Availability } from '../ports/availability.ts';
 import type { Hold } from './hold.ts';
 
@@ -19,10 +19,19 @@ export interface Surroundings {
   readonly hold?: Hold;
   /** What the router would decide now, in a sentence; for a task that no agent is chosen for yet. */
   readonly choice?: string;
+  /** Why nothing is taken from its board, whatever it is. */
+  readonly frozen?: string;
 }
 
 /** In one sentence: what a task waits for, and until when as far as anybody knows. */
 export function whyWaiting(state: TaskState, around: Surroundings): string {
+  const { frozen } = around;
+  const sentence = whyAlone(state, around);
+  if (frozen === undefined || closedPhases.has(state.phase)) return sentence;
+  return state.phase === 'ready' ? `${frozen}.` : `${sentence} ${frozen}.`;
+}
+
+function whyAlone(state: TaskState, around: Surroundings): string {
   const agent = state.agentId ?? 'the router';
   switch (state.phase) {
     case 'suggested':
