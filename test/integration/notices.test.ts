@@ -189,7 +189,7 @@ describe('a keeper that died while it sent', () => {
     // It goes out, and then neither the answer nor the process is there any more.
     dying.notifier.answer = () => new Promise(() => undefined);
     void dying.sweep();
-    await vi.waitFor(() => expect(dying.notifier.notices).toHaveLength(1));
+    await vi.waitFor(() => expect(dying.notifier.notices).toHaveLength(1), { timeout: 15_000 });
     await board.close();
     const again = await opened();
     onTestFinished(() => again.close());
@@ -257,6 +257,6 @@ it('runs in the keeper, a loop a person, and ends with it', async () => {
   const running = startKeeper(deps, { liveness, notices });
   await ask(gate);
   await clock.advance(limits.pollMs);
-  await vi.waitFor(() => expect(notifier.notices).toHaveLength(1));
+  await vi.waitFor(() => expect(notifier.notices).toHaveLength(1), { timeout: 15_000 });
   await running.stop();
 });
