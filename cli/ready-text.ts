@@ -9,6 +9,8 @@ export interface ReadyFacts {
   readonly board?: string | undefined;
   /** Where the mesh made the users of that board itself. */
   readonly boardLogin?: { readonly user: string; readonly passwordFile: string } | undefined;
+  /** Why nothing is taken from that board. */
+  readonly frozen?: string | undefined;
   readonly agents: readonly AgentListing[];
   /** Our own start-up, ms. */
   readonly readyMs: number;
@@ -35,8 +37,8 @@ export function readyText(facts: ReadyFacts): string {
   ].join('\n');
 }
 
-function boardLine({ board, boardLogin: login }: ReadyFacts): string[] {
+function boardLine({ board, boardLogin: login, frozen }: ReadyFacts): string[] {
   if (board === undefined) return [];
   const how = login ? ` (log in as ${login.user}, the password is in ${login.passwordFile})` : '';
-  return [`board: ${board}/${how}`];
+  return [`board: ${board}/${how}`, ...(frozen === undefined ? [] : [`${frozen}.`])];
 }

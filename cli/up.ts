@@ -97,6 +97,7 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
     url = front.url;
     // It takes a moment and is a hint only: nobody waits for it.
     if (mesh.access) void tellOwn(mesh.access, url, ground.log);
+    const frozen = await mesh.board.frozen?.();
     if (options.ports) await listenEach(mesh, host, ground, listening);
     mesh.start();
     const { gatewayUrl } = config;
@@ -110,6 +111,7 @@ export async function up(options: DaemonOptions & { readonly ports?: boolean }):
       agents: mesh.agents(),
       home: paths.home,
       board: mesh.access?.webUrl,
+      frozen,
       ...(mesh.access?.own && { boardLogin: loginOf(config.defaultHuman, paths) }),
       readyMs,
     };

@@ -34,7 +34,8 @@ export async function boardFindings(check: BoardCheck): Promise<readonly Finding
   try {
     const access = await accessOf(settings, check);
     if (access === undefined) {
-      return [ok('board', 'the mesh’s own Kanboard; it runs as long as `mesh up`')];
+      const own = ok('board', 'the mesh’s own Kanboard; it runs as long as `mesh up`');
+      return [own, ...(await restoredFinding({ folder: `own-${settings.boardId}` }, check))];
     }
     const rpc = rpcOf(access, check.session.clock);
     try {
@@ -88,7 +89,7 @@ async function examine(
 
 /** As the last mesh of this home found it. */
 async function restoredFinding(
-  access: KanboardAccess,
+  access: Pick<KanboardAccess, 'folder'>,
   { paths, session }: BoardCheck,
 ): Promise<readonly Finding[]> {
   const { restored } = await loadStamp(stampFile(paths, access), session.random);

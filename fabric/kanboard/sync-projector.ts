@@ -74,6 +74,7 @@ export class SyncProjector {
     for (const uid of [...this.#due]) {
       try {
         const state = (await this.#options.mirror.read(uid))?.state;
+        if (state && this.#isBeingTaken(state)) continue;
         if (state && this.#isDue(state) && (await this.#project(state))) brought += 1;
         this.#due.delete(uid);
       } catch (error) {
@@ -110,6 +111,12 @@ export class SyncProjector {
   #isDue(state: TaskState): boolean {
     if (this.#options.logs.isMoving(state)) return true;
     return this.#options.logs.isLocal(state) && wantOf(state) !== undefined;
+  }
+
+  /** Who made it claims it next: moved in between, its run would wait for a board that may be away or held. */
+  #isBeingTaken({ phase, version, phaseAtMs }: TaskState): boolean {
+    if (this.#stopping.signal.aborted || version > 1 || phase !== 'ready') return false;
+    return this.#options.clock.nowMs() - phaseAtMs < passMs;
   }
 
   async #project(state: TaskState): Promise<boolean> {

@@ -7,7 +7,18 @@ import { eventually, mesh, startMesh, type MeshProcess } from '../support/mesh-p
 import { submit, taskEvents, taskState } from '../support/mesh-tasks.ts';
 import { describeWith } from '../support/services/service.ts';
 
-const script = (delay: string) => ({ rehearsal: { script: [{ answer: 'Played.', delay }] } });
+/** A program that ends once the file is there that it is given. */
+const waits = `
+  const { existsSync } = require('node:fs');
+  const packet = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+  const result = { run_id: packet.run_id, status: 'completed', summary: 'Done.' };
+  const { action } = packet;
+  if (action) Object.assign(result, { action_status: 'performed', receipt_id: action.receipt_id });
+  const timer = setInterval(() => {
+    if (!existsSync(process.argv[1])) return;
+    clearInterval(timer);
+    process.stdout.write(JSON.stringify(result));
+  }, 20);`;
 
 interface Accepted {
   readonly held: readonly { readonly taskId: string; readonly phase: string }[];
@@ -20,11 +31,15 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
   const running = new Set<MeshProcess>();
   let home: MeshHome;
   let file: string;
+  /** Open at the first backup and after it was restored. */
+  let open: readonly string[] = [];
 
   beforeAll(async () => {
     home = await meshHome();
-    await home.addCard('sender', { ...script('3s'), effects: 'external' });
-    await home.addCard('repeater', script('3s'));
+    const command = ['node', '-e', waits, join(home.dir, 'state/go')];
+    const program = { runtime: 'runner', rehearsal: undefined, runner: { command } };
+    await home.addCard('sender', { ...program, effects: 'external' });
+    await home.addCard('repeater', program);
     await home.addCard('player');
     home.commit();
     file = join(home.dir, '..', 'mesh.tar.gz');
@@ -87,6 +102,7 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
     ).toEqual([]);
     expect((await first.mesh('board', 'backup', file, ...board)).code).toBe(3);
 
+    home.write('state/go', '');
     const late = await submitted('player');
     for (const uid of [sent, repeated, queued, late]) await reach(first, uid, 'done');
     const refused = await first.mesh('board', 'restore', file, ...board);
@@ -112,8 +128,8 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
     const why = await frozen.mesh('why', queued);
     expect(why.stdout).toMatch(/restored from a backup.*mesh board restore --accept/u);
     await expect(submit(frozen, 'player', 'more')).rejects.toThrow();
-    // A worker looks each five seconds at the latest, and at once at its start.
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    // It is at work, for whoever waits on a line.
+    expect(await frozen.mesh('send', 'player', 'hello')).toMatchObject({ code: 0 });
     for (const uid of [sent, repeated, queued]) {
       expect(await starts(frozen, uid)).toBe(uid === queued ? 0 : 1);
     }
@@ -123,7 +139,11 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
     expect([said.stderr, said.code]).toEqual(['', 0]);
     const accepted = JSON.parse(said.stdout) as Accepted;
     const held = Object.fromEntries(accepted.held.map(({ taskId, phase: now }) => [taskId, now]));
-    expect(held).toEqual({ [sent]: 'needs-review', [repeated]: 'paused', [queued]: 'paused' });
+    expect(held).toMatchObject({
+      [sent]: 'needs-review',
+      [repeated]: 'paused',
+      [queued]: 'paused',
+    });
     expect(accepted.lost.map(({ taskId }) => taskId)).toEqual([late]);
 
     const again = await up();
@@ -132,6 +152,7 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
     expect(await phase(again, sent)).toBe('needs-review');
     expect(await phase(again, queued)).toBe('paused');
     expect(await phase(again, untouched)).toBe('scheduled');
+    open = [sent, queued, untouched];
     await down(again);
   }, 120_000);
 
@@ -147,7 +168,8 @@ describeWith('kanboard', 'backup and restore of a mesh and its own Kanboard', ({
     const said = await run('board', 'restore', '--accept', '--json');
     expect([said.stderr, said.code]).toEqual(['', 0]);
     const { held, lost } = JSON.parse(said.stdout) as Accepted;
-    expect(held.map(({ phase: now }) => now).sort()).toEqual(['needs-review', 'paused', 'paused']);
+    const now = new Map(held.map(({ taskId, phase: reached }) => [taskId, reached]));
+    expect(open.map((uid) => now.get(uid))).toEqual(['needs-review', 'paused', 'paused']);
     expect(lost).toEqual([]);
   }, 60_000);
 });

@@ -41,3 +41,21 @@ describe.each(['claimed', 'working'] as const)('why a task is %s', (phase) => {
     expect(whyWaiting(taskIn(phase), around)).toMatch(words);
   });
 });
+
+describe('why a task of a restored board waits', () => {
+  const frozen = 'The board was restored: mesh board restore --accept';
+  const why = (phase: Parameters<typeof taskIn>[0]) =>
+    whyWaiting(taskIn(phase), { nowMs: builtAtMs, frozen });
+
+  it('is that alone where it could be taken', () => {
+    expect(why('ready')).toBe(`${frozen}.`);
+  });
+
+  it('is that as well where it waits for something else', () => {
+    expect(why('paused')).toBe(`A person paused it (mesh task resume). ${frozen}.`);
+  });
+
+  it('is nothing where it is over', () => {
+    expect(why('verified')).toBe('It waits for nothing: it is verified.');
+  });
+});
