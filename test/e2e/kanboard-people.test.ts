@@ -16,6 +16,10 @@ const inbox = 'Inbox of operator';
 const shots = process.env['MESH_SCREENSHOTS'];
 
 describeWith('kanboard', 'a person at the board', () => {
+  describeWith('chromium', 'in Kanboard’s own pages', drive);
+});
+
+function drive(): void {
   let home: MeshHome;
   let kanboard: RunningKanboard;
   let mesh: MeshProcess;
@@ -167,10 +171,9 @@ describeWith('kanboard', 'a person at the board', () => {
         (shown) => shown.some((text) => text.startsWith('✅')),
         20_000,
       );
-      await page.locator('.comment').first().scrollIntoViewIfNeeded();
       await page.evaluate("document.querySelector('.comments').scrollIntoView()");
       await shoot('task');
     },
     90_000,
   );
-});
+}
