@@ -149,12 +149,10 @@ function drive(): void {
       await inPhase(greeted, 'done');
 
       await pages.openBoard(coder);
-      for (const [title, column] of [
-        [titles[0], 'Done'],
-        [titles[2], 'Work in progress'],
-        [titles[4], 'Ready'],
-      ])
-        await inColumn(title ?? '', column ?? '');
+      await pages.createTask('Backlog', 'Sketch the plug-in interface', 'After the release.');
+      await inColumn('Fix the flaky login test', 'Done');
+      await inColumn('Stream the import instead of loading it', 'Work in progress');
+      await inColumn('Update the licence headers', 'Ready');
       await shoot('queue');
       await pages.openBoard(inbox);
       await inColumn(`Approve or reject: ${titles[1]}`, 'Waiting on me');
