@@ -22,7 +22,7 @@ export function commentOn(
     case 'asked':
       return questionText(event.question);
     case 'answered':
-      return `💬 **${event.by.id}** answered: ${quoted(event.value)}`;
+      return answeredText(event);
     case 'failed':
     case 'expired':
       return failedText(event.reason, after);
@@ -110,6 +110,9 @@ function waysText(question: Question): string {
     ? `Comment \`/answer\` and one of: ${options.map(code).join(', ')}.`
     : 'Comment `/answer` and your words.';
 }
+
+const answeredText = ({ by, value, note }: TaskEvent & { kind: 'answered' }): string =>
+  `💬 **${by.id}** answered: ${quoted(value)}${note ? `\n\n${asQuote(note)}` : ''}`;
 
 function failedText(reason: string, { phase, attempts }: TaskState): string {
   const next =

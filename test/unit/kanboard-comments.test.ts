@@ -4,7 +4,15 @@ import { fold } from '../../fabric/domain/fold.ts';
 import type { Outcome, Question } from '../../fabric/domain/task.ts';
 import { asQuote, quoted } from '../../fabric/kanboard/quoted-words.ts';
 import { commentOn, questionText } from '../../fabric/kanboard/task-comments.ts';
-import { claimedBy, questionTo, settledBy, submittedEvent } from '../support/board-builders.ts';
+import {
+  askedBy,
+  claimedBy,
+  human,
+  newToken,
+  questionTo,
+  settledBy,
+  submittedEvent,
+} from '../support/board-builders.ts';
 
 function settledComment(outcome: Partial<Outcome>): string {
   const before: readonly TaskEvent[] = [submittedEvent(), claimedBy('adolf', { attempt: 1 })];
@@ -52,6 +60,20 @@ describe('somebody else’s words on a board task', () => {
       '\n\n- `a’b # c`: \\[x](http://y)',
     );
   });
+});
+
+it('tells an answer with what its giver wrote beside it', () => {
+  const asked = [
+    submittedEvent(),
+    claimedBy('adolf', { attempt: 1 }),
+    askedBy('adolf', 2, ['alvis']),
+  ];
+  const answered: TaskEvent = {
+    ...{ kind: 'answered', by: human('alvis'), atMs: 9, token: newToken() },
+    ...{ decisionId: questionTo(['alvis']).decisionId, value: 'red', note: 'not blue' },
+  };
+  const told = commentOn(fold(asked), answered, fold([...asked, answered])!);
+  expect(told).toBe('💬 **alvis** answered: red\n\n> not blue');
 });
 
 describe('how a question can be answered', () => {
