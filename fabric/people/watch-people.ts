@@ -145,7 +145,8 @@ async function movedFrom(
   // What this process knows may be behind, and so may what whoever wrote an event shows.
   const log = await board.read(uid);
   const lastAtMs = log?.events.at(-1)?.atMs ?? Infinity;
-  const isNewer = row.modifiedAtMs > lastAtMs;
+  // The board dates to the second: what falls into that of the log's last event counts as after it.
+  const isNewer = row.modifiedAtMs + 1_000 > lastAtMs;
   return log && isNewer && !isShown(project, row, log.state) ? log.state : undefined;
 }
 

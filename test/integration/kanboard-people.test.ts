@@ -111,8 +111,10 @@ describeWith('kanboard', 'people at a Kanboard that two processes watch', () => 
     await alvis.closes(id);
     await mesh.taken(id, 2);
     expect((await mesh.state(id)).phase).toBe('verified');
-    await until(async () => expect((await mesh.row(id)).isOpen).toBe(false));
-    expect(await mesh.said(id)).toContainEqual('✔ Verified by **alvis**.');
+    await until(async () => {
+      expect((await mesh.row(id)).isOpen).toBe(false);
+      expect(await mesh.said(id)).toContainEqual('✔ Verified by **alvis**.');
+    });
 
     await alvis.comments(id, 'It lacks a table.');
     await alvis.reopens(id);
