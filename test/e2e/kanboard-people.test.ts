@@ -14,6 +14,7 @@ const coder = 'claude-coder';
 const inbox = 'Inbox of operator';
 /** A folder for pictures, where somebody wants them; those of the manual are made by it. */
 const shots = process.env['MESH_SCREENSHOTS'];
+if (!shots) process.stderr.write('skipped: pictures of the board need MESH_SCREENSHOTS=<folder>\n');
 
 describeWith('kanboard', 'a person at the board', () => {
   describeWith('chromium', 'in Kanboard’s own pages', drive);
