@@ -52,14 +52,22 @@ export class LogMirror {
   async copyToBoard(uid: TaskId): Promise<TaskLog | undefined> {
     const known = await this.#mirror.read(uid);
     if (known === undefined) return undefined;
-    const { appended } = await this.#slots.appendLog(uid, movedPart(known.events));
-    if (appended === 'unknown') throw unsettled(uid);
-    if (appended === 'conflict') {
-      this.#log.error('board.copy-conflict', { taskId: uid });
-      return undefined;
+    if (!(await this.#isThere(known))) {
+      const { appended } = await this.#slots.appendLog(uid, movedPart(known.events));
+      if (appended === 'unknown') throw unsettled(uid);
+      if (appended === 'conflict' && !(await this.#isThere(known))) {
+        this.#log.error('board.copy-conflict', { taskId: uid });
+        return undefined;
+      }
     }
     this.#moved.add(uid);
     return known;
+  }
+
+  /** By its first event, not by its record: the same events, once read back, may make another text. */
+  async #isThere({ uid, events }: TaskLog): Promise<boolean> {
+    const [first] = await this.#slots.eventsAfter(uid, await this.#slots.list(uid), undefined);
+    return first !== undefined && events[0] !== undefined && isSame(first, events[0]);
   }
 
   /** To the mirror where only this home has the task, else to its slot on the board. */
@@ -74,7 +82,9 @@ export class LogMirror {
     if (isLocal) {
       return { isLocal, appended: await this.#mirror.append(uid, version, event, durability) };
     }
-    if (known && this.isMoving(known.state)) await this.copyToBoard(uid);
+    const isStuck = known && this.isMoving(known.state) && !(await this.copyToBoard(uid));
+    // The board has another task under this id: nothing of ours may follow its events.
+    if (isStuck) return { isLocal, appended: 'conflict' };
     const there = known?.events[version - 1];
     if (there) return { isLocal, appended: isSame(there, event) ? 'appended' : 'conflict' };
     const before = await this.#stateBefore(uid, version, known);
@@ -135,6 +145,7 @@ export class LogMirror {
       // Another look of this process may have copied it meanwhile: the same event, then.
       await this.#mirror.append(uid, version, event, 'buffered');
     }
+    if (events.length > 0) this.#moved.add(uid);
   }
 }
 

@@ -31,7 +31,7 @@ export function commentOn(
     case 'deferred':
       return `⏰ Goes on ${instant(event.wakeAtMs)}.`;
     case 'uncertain':
-      return uncertainText(event.reason);
+      return uncertainText(event.reason, after);
     case 'verified':
       return `✔ Verified by **${event.by.id}**${event.note ? `: ${quoted(event.note)}` : '.'}`;
     case 'refused':
@@ -114,7 +114,8 @@ function waysText(question: Question): string {
 const answeredText = ({ by, value, note }: TaskEvent & { kind: 'answered' }): string =>
   `💬 **${by.id}** answered: ${quoted(value)}${note ? `\n\n${asQuote(note)}` : ''}`;
 
-function failedText(reason: string, { phase, attempts }: TaskState): string {
+function failedText(reason: string, after: TaskState): string {
+  const { phase, attempts } = after;
   const next =
     phase === 'ready'
       ? 'It waits for its next attempt.'
@@ -123,16 +124,20 @@ function failedText(reason: string, { phase, attempts }: TaskState): string {
         : phase === 'needs-review'
           ? 'It acts outside, so a person has to look before anything runs again.'
           : '';
-  return `⚠️ Attempt ${attempts} did not end well: ${quoted(reason)}\n\n${next}`.trim();
+  return `⚠️ Attempt ${attempts} did not end well: ${quoted(reason)}\n\n${next}${askedBy(after)}`.trim();
 }
 
 const parkedText = (reason: string, untilMs: number | undefined): string =>
   `⏸ Waits, and no attempt is counted: ${quoted(reason)}` +
   (untilMs === undefined ? '' : `\n\nIt goes on ${instant(untilMs)}.`);
 
-const uncertainText = (reason: string): string =>
-  `⚠️ It is not certain what this run did: ${quoted(reason)}\n\n` +
-  'Nothing runs again by itself. Look at what it did, then say so: `mesh task resolve`.';
+const uncertainText = (reason: string, after: TaskState): string =>
+  `⚠️ It is not certain what this run did: ${quoted(reason)}\n\nNothing runs again by itself.` +
+  askedBy(after);
+
+/** The question that the end of a run put by itself: without it nobody would know what is waited for. */
+const askedBy = ({ question }: TaskState): string =>
+  question ? `\n\n${questionText(question)}` : '';
 
 const deadLetterText = (reason: string): string =>
   `☠ Given up: ${quoted(reason)}\n\nDrag it to Ready to have it done anew, as a new task.`;

@@ -125,7 +125,7 @@ describeWith('kanboard', 'a board that may be down', () => {
   });
 
   it('brings a sync task that asks to the board, where another process answers it', async () => {
-    const { submit, run, board, boardId, stateOf } = await mesh();
+    const { submit, run, board, boardId, lines, stateOf } = await mesh();
     board.start();
     const { taskId } = await submit({ mode: 'sync', verification: 'submitter' });
     await run(taskId, {
@@ -147,6 +147,8 @@ describeWith('kanboard', 'a board that may be down', () => {
     }, soon);
     await other.run(taskId, done);
     expect((await stateOf(taskId)).phase).toBe('done');
+    const conflicts = [...lines, ...other.lines].filter((line) => line.event.endsWith('conflict'));
+    expect(conflicts).toEqual([]);
   });
 
   it('goes on with every open task after the local state is gone, and starts none twice', async () => {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../fabric/domain/events.ts';
 import { fold } from '../../fabric/domain/fold.ts';
+import { Fence } from '../../fabric/domain/ids.ts';
 import type { Outcome, Question } from '../../fabric/domain/task.ts';
 import { asQuote, quoted } from '../../fabric/kanboard/quoted-words.ts';
 import { commentOn, questionText } from '../../fabric/kanboard/task-comments.ts';
 import {
+  agent,
   askedBy,
+  builtAtMs,
   claimedBy,
   human,
   newToken,
@@ -100,4 +103,15 @@ describe('how a question can be answered', () => {
   ])('of %s', (_what, question, text) => {
     expect(ways(question)).toBe(text);
   });
+});
+
+it('puts the question of a run that nobody is sure of, with the ways there are to answer it', () => {
+  const before: readonly TaskEvent[] = [submittedEvent(), claimedBy('adolf', { attempt: 1 })];
+  const base = { by: agent('adolf'), atMs: builtAtMs, token: newToken(), fence: Fence.parse(2) };
+  const uncertain = { ...base, kind: 'uncertain', reason: 'it was cut off' } as const;
+  const text = commentOn(fold(before), uncertain, fold([...before, uncertain])!);
+  expect(text).toMatch(/^⚠️ It is not certain what this run did: it was cut off/);
+  expect(text).toContain(
+    'Comment `/answer` and one of: `ready`, `done`, `dead-letter`, `canceled`.',
+  );
 });
